@@ -5,7 +5,7 @@
  */
 import type { KubernetesObject, Secret } from '@gyropilot/api'
 
-export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
+const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token'
 export const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 export const ACCOUNT_UID = 'kubernetes.io/service-account.uid'
 

@@ -5,7 +5,7 @@
 import { parseTime } from '@gyropilot/api'
 import type { KubernetesObject, Secret } from '@gyropilot/api'
 
-export const TOKEN_SECRET_TYPE = 'bootstrap.kubernetes.io/token'
+const TOKEN_SECRET_TYPE = 'bootstrap.kubernetes.io/token'
 export const TOKEN_NAMESPACE = 'kube-system'
 const NAME = /^bootstrap-token-([a-z0-9]{6})$/
 
@@ -21,7 +21,7 @@ export function isTokenSecret(object: KubernetesObject): boolean {
 }
 
 /** The bytes of a data value as text; empty where there are none. */
-export function textOf({ data }: Secret, key: string): string {
+function textOf({ data }: Secret, key: string): string {
   return Buffer.from(data?.[key] ?? '', 'base64').toString('utf8')
 }
 

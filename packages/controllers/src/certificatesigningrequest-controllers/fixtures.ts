@@ -5,7 +5,6 @@ import type { SigningRequestOptions } from '@gyropilot/foundation/testing'
 import { KUBELET_CLIENT_SIGNER } from './config.ts'
 
 type Spec = CertificateSigningRequest['spec']
-export type Conditions = NonNullable<CertificateSigningRequest['status']>['conditions']
 
 export interface RequestOptions {
   /** Default: a kubelet's for its client certificate. */
@@ -19,7 +18,7 @@ export const NODE: SigningRequestOptions = {
   organizations: ['system:nodes'],
 }
 export const APPROVED = { type: 'Approved', status: 'True' }
-export const CLIENT_USAGES: Spec['usages'] = ['digital signature', 'client auth']
+const CLIENT_USAGES: Spec['usages'] = ['digital signature', 'client auth']
 
 export function certificateRequest(options: RequestOptions = {}): CertificateSigningRequest {
   const { request = NODE } = options

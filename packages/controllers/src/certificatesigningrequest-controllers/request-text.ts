@@ -3,7 +3,7 @@ import { errorText } from '@gyropilot/foundation'
 import { parseSigningRequest } from '@gyropilot/foundation/x509'
 import type { SigningRequest } from '@gyropilot/foundation/x509'
 
-export type Parsed =
+type Parsed =
   | { readonly ok: true; readonly request: SigningRequest }
   | { readonly ok: false; readonly error: Error }
 

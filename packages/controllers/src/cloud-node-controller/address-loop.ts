@@ -45,7 +45,7 @@ export function addressLoop(
 }
 
 /** Answers the error, if there was one. */
-export function* refreshAddresses(node: Node, provider: CloudProvider): Reconcile<unknown> {
+function* refreshAddresses(node: Node, provider: CloudProvider): Reconcile<unknown> {
   // 1.
   if (isUninitialized(node)) return undefined
   // 2.

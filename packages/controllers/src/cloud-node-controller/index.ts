@@ -49,10 +49,7 @@ function loops(context: Context, provider: CloudProvider): RunnableController {
   }
 }
 
-export function cloudNodeLogic(
-  context: Context,
-  provider: CloudProvider,
-): KeyedController<Observed> {
+function cloudNodeLogic(context: Context, provider: CloudProvider): KeyedController<Observed> {
   const { informers, metrics, logger, configuration } = context
   const { lister } = informers.informer(resources.nodes)
   const counted = cloudNodeMetrics(metrics)

@@ -8,7 +8,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]

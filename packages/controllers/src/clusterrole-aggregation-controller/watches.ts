@@ -8,7 +8,7 @@ import type { Lister, Watch } from '@gyropilot/runtime'
 
 /** Index of the roles that have an `aggregationRule`, under the one value `AGGREGATED`. */
 export const AGGREGATED_INDEX = 'aggregated'
-export const AGGREGATED = 'aggregated'
+const AGGREGATED = 'aggregated'
 
 export function aggregatedIndexValues(role: ClusterRole): readonly string[] {
   return role.aggregationRule === undefined ? [] : [AGGREGATED]

@@ -10,9 +10,9 @@ import { getLive, recordEvent, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { CronJobDraft } from './draft.ts'
 
-export type FinishedAs = 'Complete' | 'Failed'
+type FinishedAs = 'Complete' | 'Failed'
 
-export function finishedAs({ status }: Job): FinishedAs | undefined {
+function finishedAs({ status }: Job): FinishedAs | undefined {
   if (isConditionTrue(status?.conditions, 'Complete')) return 'Complete'
   return isConditionTrue(status?.conditions, 'Failed') ? 'Failed' : undefined
 }

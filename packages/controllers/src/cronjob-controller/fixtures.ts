@@ -2,7 +2,7 @@
 import { newControllerRef, resources } from '@gyropilot/api'
 import type { CronJob, Job } from '@gyropilot/api'
 
-export interface CronJobOptions {
+interface CronJobOptions {
   readonly spec?: Partial<NonNullable<CronJob['spec']>>
   readonly status?: CronJob['status']
   readonly createdAt?: string
@@ -35,7 +35,7 @@ export function cronJob(given: CronJobOptions = {}): CronJob {
   }
 }
 
-export interface JobOptions {
+interface JobOptions {
   readonly uid?: string
   readonly finished?: 'Complete' | 'Failed'
   readonly startTime?: string

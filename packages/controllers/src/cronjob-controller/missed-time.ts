@@ -16,7 +16,7 @@ export interface MissedTimes {
 }
 
 /** Words for a schedule that has no two times that follow one another. */
-export const NO_TWO_TIMES = 'time difference between two schedules is less than 1 second'
+const NO_TWO_TIMES = 'time difference between two schedules is less than 1 second'
 
 /** `usesDeadline`: what is further back than startingDeadlineSeconds counts as never due. */
 export function missedTimes(

@@ -10,7 +10,7 @@ import { deleteJob } from './children.ts'
 import type { CronJobDraft } from './draft.ts'
 import { jobFor, jobName } from './job-for.ts'
 
-export interface DueJob {
+interface DueJob {
   readonly draft: CronJobDraft
   readonly scheduledMs: number
   readonly nowMs: number
@@ -18,7 +18,7 @@ export interface DueJob {
   later(): Verdict
 }
 
-export interface StartSettings {
+interface StartSettings {
   onJobCreated(skewSeconds: number): void
 }
 

@@ -16,7 +16,7 @@ export interface Changes {
   readonly remove: readonly Pod[]
 }
 
-export interface ChangeTarget {
+interface ChangeTarget {
   /** Of the expectations. */
   readonly key: string
   readonly daemonSet: DaemonSet

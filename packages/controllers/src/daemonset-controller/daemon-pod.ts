@@ -12,7 +12,7 @@ import { daemonTolerations } from './tolerations.ts'
 
 /** The bare hash of a template; on revisions and on pods. */
 export const HASH_LABEL = 'controller-revision-hash'
-export const GENERATION_LABEL = 'pod-template-generation'
+const GENERATION_LABEL = 'pod-template-generation'
 export const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation'
 
 const NODE_NAME_FIELD = 'metadata.name'

@@ -22,7 +22,7 @@ export const OLD_HASH = 'old'
 type Strategy = NonNullable<NonNullable<DaemonSet['spec']>['updateStrategy']>
 type Limits = NonNullable<Strategy['rollingUpdate']>
 
-export interface DaemonSetOptions {
+interface DaemonSetOptions {
   readonly name?: string
   readonly uid?: string
   /** Of the template. */

@@ -20,7 +20,7 @@ import { podTemplateHash } from '../workload-support/pod-template-hash.ts'
 import { DEFAULT_HISTORY_LIMIT } from './config.ts'
 import { HASH_LABEL } from './daemon-pod.ts'
 
-export type History =
+type History =
   | {
       readonly ok: true
       readonly current: ControllerRevision
@@ -31,7 +31,7 @@ export type History =
     }
   | { readonly ok: false; readonly error: unknown }
 
-export interface HistoryInput {
+interface HistoryInput {
   readonly daemonSet: DaemonSet
   matches(revision: ControllerRevision): boolean
   /** Owned revisions and orphans of the namespace. */

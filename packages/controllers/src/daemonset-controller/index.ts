@@ -103,7 +103,7 @@ export function daemonSetLogic(
   }
 }
 
-export function nodeLogic(
+function nodeLogic(
   { configuration, informers }: Context,
   decide: DecideNode,
   enqueue: (key: string) => void,

@@ -16,7 +16,7 @@ export interface FailedPodBackoff {
   replaced(id: string): void
 }
 
-export interface NodePlan {
+interface NodePlan {
   readonly create: readonly string[]
   readonly remove: readonly Pod[]
   /** Of those to be removed: what users are told about. */
@@ -25,7 +25,7 @@ export interface NodePlan {
   readonly waitMs: number | undefined
 }
 
-export interface PlanInput {
+interface PlanInput {
   readonly daemonSet: DaemonSet
   readonly hash: string
   readonly nodes: readonly Node[]

@@ -29,7 +29,7 @@ import { podsByNode } from './pods-by-node.ts'
 import { planRoll } from './rolling-update.ts'
 import { countsOf, writeCounts } from './status.ts'
 
-export interface DaemonSetSettings {
+interface DaemonSetSettings {
   readonly decide: DecideNode
   readonly failedPods: FailedPodBackoff
 }

@@ -9,7 +9,7 @@ import { isUpdatedTo } from './daemon-pod.ts'
 import type { DecideNode } from './node-decision.ts'
 import type { PodsByNode } from './pods-by-node.ts'
 
-export interface RollInput {
+interface RollInput {
   readonly daemonSet: DaemonSet
   readonly hash: string
   readonly nodes: readonly Node[]
@@ -20,7 +20,7 @@ export interface RollInput {
   readonly nowMs: number
 }
 
-export interface RollPlan {
+interface RollPlan {
   readonly create: readonly string[]
   readonly remove: readonly Pod[]
 }

@@ -15,7 +15,7 @@ export type Counts = Required<
   Omit<DaemonSetStatus, 'collisionCount' | 'conditions' | 'observedGeneration'>
 >
 
-export interface CountInput {
+interface CountInput {
   readonly daemonSet: DaemonSet
   readonly hash: string
   readonly nodes: readonly Node[]

@@ -6,12 +6,12 @@ import type { Deployment, KubernetesObject, ReplicaSet } from '@gyropilot/api'
 import { maxReplicasOf, replicasOf } from './numbers.ts'
 
 export const REVISION = 'deployment.kubernetes.io/revision'
-export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
-export const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
-export const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
+const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history'
+const DESIRED_REPLICAS = 'deployment.kubernetes.io/desired-replicas'
+const MAX_REPLICAS = 'deployment.kubernetes.io/max-replicas'
 export const ROLLBACK_TO = 'deprecated.deployment.rollback.to'
 
-export type Annotations = Readonly<Record<string, string>>
+type Annotations = Readonly<Record<string, string>>
 
 const LONGEST_REVISION_HISTORY = 2000
 const MAX_INT32 = 2_147_483_647
@@ -108,7 +108,7 @@ export function synchronizedAnnotations(
 }
 
 /** What of an object's annotations travels between a Deployment and its ReplicaSets. */
-export function copyableAnnotations(object: KubernetesObject): Annotations {
+function copyableAnnotations(object: KubernetesObject): Annotations {
   return Object.fromEntries(
     Object.entries(annotationsOf(object)).filter(([name]) => !NOT_COPIED.has(name)),
   )
@@ -141,7 +141,7 @@ export function appendedHistory(history: string, revision: string): string {
     : [...former.slice(dropped), revision].join(',')
 }
 
-export function sameAnnotations(left: Annotations, right: Annotations): boolean {
+function sameAnnotations(left: Annotations, right: Annotations): boolean {
   const names = Object.keys(left)
   return (
     names.length === Object.keys(right).length && names.every((name) => left[name] === right[name])

@@ -14,7 +14,7 @@ export function template(image: string): PodTemplateSpec {
   return { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image }] } }
 }
 
-export interface OwnedOptions extends ReplicaSetOptions {
+interface OwnedOptions extends ReplicaSetOptions {
   readonly image?: string
   readonly available?: number
   readonly revision?: string
@@ -72,7 +72,7 @@ export function rollout(
   return working
 }
 
-export interface SyncOptions extends DriveOptions {
+interface SyncOptions extends DriveOptions {
   readonly pods?: Readonly<Record<string, readonly Pod[]>>
   /** Of other owners: found by name only. */
   readonly cached?: readonly ReplicaSet[]

@@ -186,7 +186,7 @@ function* reportCreateError(rollout: Rollout, wanted: ReplicaSet, error: unknown
 /**
  * The ReplicaSet of the Deployment's present template, as large as the other ones leave room for.
  */
-export function replicaSetFor(rollout: Rollout, newRevision: bigint): ReplicaSet {
+function replicaSetFor(rollout: Rollout, newRevision: bigint): ReplicaSet {
   const { deployment, oldReplicaSets } = rollout
   const template = deployment.spec?.template ?? {}
   const hash = podTemplateHash(template, deployment.status?.collisionCount)

@@ -112,11 +112,7 @@ export function madeProgress(
  * No progress for the whole deadline. A rollout that succeeded cannot time out any more, one that
  * timed out stays so.
  */
-export function isTimedOut(
-  deployment: Deployment,
-  status: DeploymentStatus,
-  nowMs: number,
-): boolean {
+function isTimedOut(deployment: Deployment, status: DeploymentStatus, nowMs: number): boolean {
   const deadlineMs = progressDeadlineMs(deployment)
   const condition = findCondition(status.conditions, PROGRESSING)
   if (deadlineMs === undefined || condition === undefined) return false

@@ -100,7 +100,7 @@ function problemOf({ error }: { readonly error?: unknown }): Problem | undefined
  * The one active ReplicaSet; without any the new one, else the newest. Undefined when several are
  * active.
  */
-export function activeOrLatest({
+function activeOrLatest({
   newReplicaSet,
   oldReplicaSets,
   replicaSets,
@@ -124,7 +124,7 @@ export function isSaturated(
   )
 }
 
-export interface ProposedSize {
+interface ProposedSize {
   readonly replicaSet: ReplicaSet
   readonly size: number
 }

@@ -15,7 +15,7 @@ import { scaleTo } from './scale.ts'
 import { isComplete } from './status.ts'
 import type { StatusSettings } from './status.ts'
 
-export interface RecreateRules extends Omit<NewReplicaSetRules, 'createMissing'> {
+interface RecreateRules extends Omit<NewReplicaSetRules, 'createMissing'> {
   /** Cached pods that the ReplicaSet controls, in any phase. */
   podsOf(replicaSet: ReplicaSet): readonly Pod[]
 }
@@ -52,7 +52,7 @@ export function* recreate(
 }
 
 /** By what the old ReplicaSets say, and by the cached pods, of which terminating ones still run. */
-export function oldPodsRunning(rollout: Rollout, rules: Pick<RecreateRules, 'podsOf'>): boolean {
+function oldPodsRunning(rollout: Rollout, rules: Pick<RecreateRules, 'podsOf'>): boolean {
   const { oldReplicaSets } = rollout
   if (sumOf(oldReplicaSets, (old) => old.status?.replicas ?? 0) > 0) return true
   return oldReplicaSets.some((old) => rules.podsOf(old).some((pod) => !isPodFinished(pod)))

@@ -14,7 +14,7 @@ import { MARKING, evictionEvent } from './events.ts'
 import type { Item } from './keys.ts'
 
 /** `gone`: it was there no more. `evicted`: it goes, through us or another. */
-export type Ended = 'gone' | 'evicted' | { readonly error: unknown }
+type Ended = 'gone' | 'evicted' | { readonly error: unknown }
 
 export function* evictPod({
   namespace,

@@ -16,7 +16,7 @@ import { selects } from './device-taint-rule.ts'
 import type { DeviceId, DeviceTaintRule } from './device-taint-rule.ts'
 
 /** A taint that is not tolerated for ever. */
-export type EvictionReason =
+type EvictionReason =
   | { readonly rule: string; readonly uid: string }
   | (DeviceId & { readonly taintIndex: number })
 
@@ -52,7 +52,7 @@ export function claimEviction(claim: ResourceClaim, sources: TaintSources): Evic
   return earliest(found)
 }
 
-export function reasonOf({ metadata }: DeviceTaintRule): EvictionReason {
+function reasonOf({ metadata }: DeviceTaintRule): EvictionReason {
   return { rule: metadata?.name ?? '', uid: metadata?.uid ?? '' }
 }
 

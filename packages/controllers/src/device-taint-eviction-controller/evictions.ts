@@ -15,7 +15,7 @@ import type { Eviction, TaintSources } from './eviction.ts'
 import { podItemKey, ruleItemKey } from './keys.ts'
 import { TrackedClaims } from './tracked-claims.ts'
 
-export interface EvictionsOptions {
+interface EvictionsOptions {
   readonly pods: Lister<Pod>
   readonly nowMs: () => number
   readonly record: (event: EventRecord) => void

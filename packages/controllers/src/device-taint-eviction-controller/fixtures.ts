@@ -20,7 +20,7 @@ export function tolerating(key: string, tolerationSeconds?: number): DeviceToler
   return tolerationSeconds === undefined ? toleration : { ...toleration, tolerationSeconds }
 }
 
-export interface SliceOptions {
+interface SliceOptions {
   readonly pool?: string
   readonly generation?: number
 }
@@ -43,7 +43,7 @@ export function slice(
   }
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   readonly namespace?: string
   readonly uid?: string
   readonly owner?: Pod
@@ -92,7 +92,7 @@ export function claim(name: string, options: ClaimOptions = {}): ResourceClaim {
   }
 }
 
-export interface PodOptions {
+interface PodOptions {
   readonly namespace?: string
   readonly uid?: string
   /** Empty: none. */

@@ -43,7 +43,7 @@ export const deviceTaintEvictionController: ControllerDescriptor<ControllersConf
   },
 }
 
-export type Observed =
+type Observed =
   | {
       readonly item: Extract<Item, { kind: 'pod' }>
       readonly key: string
@@ -52,7 +52,7 @@ export type Observed =
   | { readonly rule: DeviceTaintRule }
 
 /** `enqueue`: for items that are to be worked on because of another. */
-export function deviceTaintEvictionLogic(
+function deviceTaintEvictionLogic(
   { informers, configuration, metrics, clock, recorder, name }: Context,
   enqueue: (keys: readonly QueueKey[]) => void,
 ): KeyedController<Observed> {

@@ -20,7 +20,7 @@ export interface RuleSurroundings {
 }
 
 /** Without the time of its last change. */
-export type RuleCondition = Pick<
+type RuleCondition = Pick<
   Condition,
   'type' | 'status' | 'reason' | 'message' | 'observedGeneration'
 >

@@ -7,7 +7,7 @@ import type { Evictions } from './evictions.ts'
 import type { Item } from './keys.ts'
 import type { OnDeleted } from './metrics.ts'
 
-export interface PodTools {
+interface PodTools {
   readonly evictions: Evictions
   readonly onDeleted: OnDeleted
   enqueue(keys: readonly QueueKey[]): void

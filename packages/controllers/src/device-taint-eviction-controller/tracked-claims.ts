@@ -9,7 +9,7 @@ import type { DeviceId } from './device-taint-rule.ts'
 import { claimEviction, resultsOf } from './eviction.ts'
 import type { Eviction, TaintSources } from './eviction.ts'
 
-export interface TrackedClaim {
+interface TrackedClaim {
   /** As it was seen last. */
   readonly claim: ResourceClaim
   /** As of its allocation: what is allocated does not change while it is. */

@@ -9,7 +9,7 @@ import { DELETION_TIMEOUT_MS } from './config.ts'
 /** Name of the pod to the time of its eviction. */
 export type DisruptedPods = Readonly<Record<string, string>>
 
-export interface Disrupted {
+interface Disrupted {
   /** Entries of pods that are there, are not on their way out, and still may be. */
   readonly kept: DisruptedPods
   /** Pods that should be gone and are not. */

@@ -8,7 +8,7 @@ import type { Reconcile } from '@gyropilot/runtime'
 import { scaleSum } from './owner-replicas.ts'
 import type { OwnerListers } from './owner-replicas.ts'
 
-export interface ExpectedPods {
+interface ExpectedPods {
   readonly expected: number
   readonly desiredHealthy: number
   /** Names of pods that no controller speaks for, where that matters. */

@@ -17,7 +17,7 @@ import { TEMPLATE, pod } from '../workload-support/fixtures.ts'
 import type { PodOptions } from '../workload-support/fixtures.ts'
 import type { OwnerListers } from './owner-replicas.ts'
 
-export interface BudgetOptions {
+interface BudgetOptions {
   readonly name?: string
   readonly spec?: PodDisruptionBudgetSpec
   readonly status?: PodDisruptionBudgetStatus

@@ -39,7 +39,7 @@ export const disruptionController: ControllerDescriptor<ControllersConfiguration
 }
 
 /** Three queues: budgets, budgets to be looked at again at a time, and pods. */
-export function buildDisruptionController(context: Context): RunnableController {
+function buildDisruptionController(context: Context): RunnableController {
   const recheck = runKeyedController(
     recheckLogic((key) => budgets.enqueue(key)),
     context,

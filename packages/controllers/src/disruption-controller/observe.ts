@@ -15,7 +15,7 @@ export interface ObservedBudget {
   readonly owners: OwnerListers
 }
 
-export interface BudgetListers {
+interface BudgetListers {
   readonly budgets: Lister<PodDisruptionBudget>
   readonly pods: Lister<Pod>
   readonly owners: OwnerListers

@@ -24,7 +24,7 @@ export interface OwnerListers {
   readonly statefulSets: Lister<StatefulSet>
 }
 
-export interface ScaleSum {
+interface ScaleSum {
   readonly replicas: number
   /** Names of pods without a controller. */
   readonly unmanaged: readonly string[]

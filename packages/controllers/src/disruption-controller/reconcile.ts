@@ -13,7 +13,7 @@ import { expectedPods } from './expected-pods.ts'
 import type { ObservedBudget } from './observe.ts'
 import { failedStatus, nextStatus } from './status.ts'
 
-export interface BudgetVerdict extends Verdict {
+interface BudgetVerdict extends Verdict {
   /** The budget is to be looked at again by then: an entry of its disrupted pods will be overdue. */
   readonly recheckAfterMs?: number
 }

@@ -10,7 +10,7 @@ import type { DisruptedPods } from './disrupted-pods.ts'
 
 const DISRUPTION_ALLOWED = 'DisruptionAllowed'
 
-export interface StatusInput {
+interface StatusInput {
   readonly budget: PodDisruptionBudget
   readonly currentHealthy: number
   readonly desiredHealthy: number

@@ -118,7 +118,7 @@ export function pods(
   )
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly name?: string
   readonly zone?: string
   readonly cpu?: string

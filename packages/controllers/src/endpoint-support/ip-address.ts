@@ -3,7 +3,7 @@ import type { Service } from '@gyropilot/api'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 
-export interface IpAddress {
+interface IpAddress {
   readonly family: IpFamily
   /** Canonical: no leading zeros, RFC 5952 for IPv6, the IPv4 form of an IPv4-mapped address. */
   readonly text: string

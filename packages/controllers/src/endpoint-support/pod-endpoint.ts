@@ -12,7 +12,7 @@ export function hasEndpoint(pod: Pod): boolean {
   return !isPodFinished(pod) && podIps(pod).length > 0
 }
 
-export function podIps({ status }: Pod): readonly string[] {
+function podIps({ status }: Pod): readonly string[] {
   const ips = (status?.podIPs ?? []).map(({ ip }) => ip)
   if (ips.length > 0) return ips
   return status?.podIP ? [status.podIP] : []

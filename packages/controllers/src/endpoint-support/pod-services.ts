@@ -33,9 +33,9 @@ export function podWatch(services: Lister<Service>, delayMs: number): Watch<Pod>
  * The index of Services by one label of their selector, the first by key: `ns/key=value`, or `ns` of
  * an empty selector. A pod that a Service selects has that label.
  */
-export const SERVICE_SELECTOR_INDEX = 'serviceSelector'
+const SERVICE_SELECTOR_INDEX = 'serviceSelector'
 
-export const serviceSelectorIndexValues: IndexFunction<Service> = ({ metadata, spec }) => {
+const serviceSelectorIndexValues: IndexFunction<Service> = ({ metadata, spec }) => {
   const selector = spec?.selector
   if (selector === undefined || selector === null) return []
   const namespace = metadata?.namespace ?? ''
@@ -49,7 +49,7 @@ export function addServiceSelectorIndex(services: Informer<Service>): void {
 }
 
 /** An empty selector selects every pod of the namespace, an absent one none. */
-export function servicesSelecting(services: Lister<Service>, pod: Pod): ReadonlySet<string> {
+function servicesSelecting(services: Lister<Service>, pod: Pod): ReadonlySet<string> {
   const keys = new Set<string>()
   for (const value of [...podLabelIndexValues(pod), pod.metadata?.namespace ?? '']) {
     for (const service of services.byIndex(SERVICE_SELECTOR_INDEX, value)) {

@@ -21,7 +21,7 @@ interface PortGroup {
   readonly addresses: Map<string, Listed>
 }
 
-export interface Repacking {
+interface Repacking {
   /** Equal ports of two subsets are one port, also with an `appProtocol`. */
   readonly joinsAppProtocols?: boolean
 }

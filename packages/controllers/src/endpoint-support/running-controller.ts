@@ -10,7 +10,7 @@ import type { FakeServer, RecordingMetrics } from '@gyropilot/runtime/testing'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { pods } from './fixtures.ts'
 
-export interface RunningController {
+interface RunningController {
   readonly server: FakeServer
   readonly clock: VirtualClock
   readonly events: readonly (EventRecord & { readonly component: string })[]
@@ -19,7 +19,7 @@ export interface RunningController {
   writes(): readonly string[]
 }
 
-export interface RunningOptions {
+interface RunningOptions {
   readonly configuration: ControllersConfiguration
   readonly objects: readonly (readonly [ResourceType, KubernetesObject])[]
   readonly onRequest?: FakeServer['onRequest']

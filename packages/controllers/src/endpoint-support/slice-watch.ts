@@ -9,7 +9,7 @@ import type { QueueKey, Watch } from '@gyropilot/runtime'
 import { SERVICE_NAME_LABEL, isManagedBy, serviceKeyOf } from './slice-labels.ts'
 import type { SliceTracker } from './slice-tracker.ts'
 
-export interface SliceWatchOptions {
+interface SliceWatchOptions {
   /** The value of the managed-by label of this controller's slices. */
   readonly manager: string
   readonly tracker: SliceTracker

@@ -17,7 +17,7 @@ export interface SliceWrites {
   readonly remove: readonly EndpointSlice[]
 }
 
-export interface SliceWriteContext {
+interface SliceWriteContext {
   /** Whom the slices are for, in errors: `Service ns/name`. */
   readonly owner: string
   /** The owner is on its way out: nothing new is created. */

@@ -2,7 +2,7 @@
 import type { EndpointSubset, Endpoints, ObjectMeta } from '@gyropilot/api'
 import { CREATED } from '../endpoint-support/fixtures.ts'
 
-export interface EndpointsOptions {
+interface EndpointsOptions {
   readonly name?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>

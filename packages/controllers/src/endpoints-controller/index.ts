@@ -32,7 +32,7 @@ export const endpointsController: ControllerDescriptor<ControllersConfiguration>
   build: buildEndpointsController,
 }
 
-export function buildEndpointsController(context: Context): RunnableController {
+function buildEndpointsController(context: Context): RunnableController {
   const controller = runKeyedController(endpointsLogic(context), context)
   const endpoints = context.informers.informer(resources.endpoints)
   return {

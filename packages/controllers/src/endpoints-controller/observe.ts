@@ -16,7 +16,7 @@ export interface ObservedEndpoints {
   pods(): readonly Pod[]
 }
 
-export interface EndpointsListers {
+interface EndpointsListers {
   readonly services: Lister<Service>
   readonly endpoints: Lister<Endpoints>
   readonly pods: Lister<Pod>

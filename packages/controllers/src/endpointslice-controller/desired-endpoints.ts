@@ -24,7 +24,7 @@ export interface PortGroup {
   readonly endpoints: EndpointSet
 }
 
-export interface DesiredEndpoints {
+interface DesiredEndpoints {
   /** By `portsKey`. A group may be empty: its pods have no address of the family. */
   readonly groups: ReadonlyMap<string, PortGroup>
   /** One per pod that had to be left out. */

@@ -42,7 +42,7 @@ export function ownSlice(
   }
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly service?: Service
   readonly pods?: readonly Pod[]
   readonly nodes?: readonly Node[]

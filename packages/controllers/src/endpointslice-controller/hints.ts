@@ -16,13 +16,13 @@ const TOPOLOGY_ANNOTATION = 'service.kubernetes.io/topology-mode'
 const ENABLED = 'Topology Aware Hints has been enabled'
 const DISABLED = 'Topology Aware Hints has been disabled'
 
-export interface HintEvent {
+interface HintEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: 'TopologyAwareHintsEnabled' | 'TopologyAwareHintsDisabled'
   readonly message: string
 }
 
-export interface HintedPlan {
+interface HintedPlan {
   readonly plan: SlicePlan
   /** To be recorded once the plan was carried out. */
   readonly events: readonly HintEvent[]

@@ -48,7 +48,7 @@ export const endpointSliceController: ControllerDescriptor<ControllersConfigurat
 }
 
 /** Two queues: one of Services, and one of a single key for all that nodes say about zones. */
-export function buildEndpointSliceController(context: Context): RunnableController {
+function buildEndpointSliceController(context: Context): RunnableController {
   const topology = new Topology()
   const services = runKeyedController(serviceLogic(context, topology), context)
   const nodes = context.informers.informer(resources.nodes)
@@ -69,7 +69,7 @@ export function buildEndpointSliceController(context: Context): RunnableControll
   }
 }
 
-export function serviceLogic(
+function serviceLogic(
   { informers, configuration, clock, metrics }: Context,
   topology: Topology,
 ): KeyedController<ObservedService> {
@@ -115,7 +115,7 @@ export function serviceLogic(
 }
 
 /** Takes nodes in, and has the Services looked at again whose hints no longer suit them. */
-export function zoneLogic(
+function zoneLogic(
   nodes: () => readonly Node[],
   topology: Topology,
   enqueueService: (key: string) => void,

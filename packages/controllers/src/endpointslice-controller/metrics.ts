@@ -15,7 +15,7 @@ const COUNT_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** (power + 1))
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const OTHER_DISTRIBUTION = 'ImplementationSpecific'
 
-export type SyncResult = 'success' | 'stale' | 'error'
+type SyncResult = 'success' | 'stale' | 'error'
 
 interface Totals {
   readonly endpoints: number

@@ -17,7 +17,7 @@ export interface ObservedService {
   nodeNamed(name: string): Node | undefined
 }
 
-export interface SliceListers {
+interface SliceListers {
   readonly services: Lister<Service>
   readonly pods: Lister<Pod>
   readonly slices: Lister<EndpointSlice>

@@ -22,7 +22,7 @@ export interface PackedGroup extends SlicePlan {
   readonly removed: number
 }
 
-export interface PackingOptions {
+interface PackingOptions {
   readonly maxEndpointsPerSlice: number
   /** The labels a slice should have, undefined when it has them. */
   changedLabels(slice: EndpointSlice): Readonly<Record<string, string>> | undefined

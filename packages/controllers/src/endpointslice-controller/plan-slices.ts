@@ -22,7 +22,7 @@ export interface GroupCounts {
   readonly slices: number
 }
 
-export interface AddressTypePlan {
+interface AddressTypePlan {
   readonly plan: SlicePlan
   readonly added: number
   readonly removed: number

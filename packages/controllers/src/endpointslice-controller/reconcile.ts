@@ -31,12 +31,12 @@ export interface SliceMemory {
   readonly metrics: SliceMetrics
 }
 
-export interface SliceSettings {
+interface SliceSettings {
   readonly maxEndpointsPerSlice: number
 }
 
 /** A sync would work with slices of the past. */
-export class StaleSlicesError extends Error {
+class StaleSlicesError extends Error {
   constructor() {
     super('EndpointSlice informer cache is out of date')
     this.name = 'StaleSlicesError'

@@ -9,15 +9,15 @@ import { isReady, mapEndpoints, withHints } from './hinted-plan.ts'
 import { allocations } from './zone-shares.ts'
 import type { Allocation, HintsByZone, ZoneShares } from './zone-shares.ts'
 
-export const INSUFFICIENT_NODES =
+const INSUFFICIENT_NODES =
   'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes'
-export const INSUFFICIENT_ENDPOINTS = 'Insufficient number of endpoints'
-export const MINIMUMS_EXCEEDED =
+const INSUFFICIENT_ENDPOINTS = 'Insufficient number of endpoints'
+const MINIMUMS_EXCEEDED =
   'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold'
-export const NO_ZONE = 'One or more endpoints do not have a zone specified'
+const NO_ZONE = 'One or more endpoints do not have a zone specified'
 
 /** Either a plan with hints, or why there can be none. */
-export type Hinted =
+type Hinted =
   | { readonly plan: SlicePlan; readonly hints: HintsByZone }
   | { readonly disabled: string }
 
@@ -97,12 +97,12 @@ function hintsOf(slice: EndpointSlice, wanted: Allocations): HintsByZone | undef
 }
 
 /** How many endpoints each zone gives away and takes in. */
-export interface ZoneMoves {
+interface ZoneMoves {
   readonly giving: Map<string, number>
   readonly receiving: Map<string, number>
 }
 
-export function zoneMoves(wanted: Allocations, hints: HintsByZone): ZoneMoves {
+function zoneMoves(wanted: Allocations, hints: HintsByZone): ZoneMoves {
   const surplus = new Map<string, number>()
   const deficit = new Map<string, number>()
   for (const [zone, { desired }] of wanted) {

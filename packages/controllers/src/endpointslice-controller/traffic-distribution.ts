@@ -9,7 +9,7 @@ import { isReady } from './hinted-plan.ts'
 import type { SlicePlan } from './packing.ts'
 
 const KNOWN_DISTRIBUTIONS = ['PreferClose', 'PreferSameZone', 'PreferSameNode'] as const
-export type KnownDistribution = (typeof KNOWN_DISTRIBUTIONS)[number]
+type KnownDistribution = (typeof KNOWN_DISTRIBUTIONS)[number]
 
 export function isKnownDistribution(value: string | undefined): value is KnownDistribution {
   return KNOWN_DISTRIBUTIONS.some((known) => known === value)

@@ -9,7 +9,7 @@ import { ZONE_LABEL } from './desired-endpoints.ts'
 import { isNodeReady } from './zone-shares.ts'
 
 /** All that happens to nodes is one piece of work. */
-export const TOPOLOGY_KEY = 'topology'
+const TOPOLOGY_KEY = 'topology'
 
 export const nodeWatch: Watch<Node> = {
   type: resources.nodes,

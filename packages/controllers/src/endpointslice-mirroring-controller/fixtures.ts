@@ -2,7 +2,7 @@
 import type { EndpointSubset, Endpoints, Service } from '@gyropilot/api'
 import { CREATED, service } from '../endpoint-support/fixtures.ts'
 
-export interface CustomOptions {
+interface CustomOptions {
   readonly uid?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>

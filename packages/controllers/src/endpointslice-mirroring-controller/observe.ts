@@ -14,7 +14,7 @@ export interface ObservedMirror {
   readonly slices: readonly EndpointSlice[]
 }
 
-export interface MirrorListers {
+interface MirrorListers {
   readonly endpoints: Lister<Endpoints>
   readonly services: Lister<Service>
   readonly slices: Lister<EndpointSlice>

@@ -12,7 +12,7 @@ import type { DesiredMirror } from './desired-mirrors.ts'
 import { isCurrentMirror, newMirror } from './mirror-object.ts'
 
 /** Endpoints, by what happens to them. */
-export interface EndpointChanges {
+interface EndpointChanges {
   readonly added: number
   readonly updated: number
   readonly removed: number

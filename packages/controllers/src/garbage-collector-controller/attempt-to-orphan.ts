@@ -12,7 +12,7 @@ import { patchOf, patchOwnersByMerge, withoutOwners } from './owner-patches.ts'
 import { lookForDependents } from './unseen-dependents.ts'
 import type { LookView } from './unseen-dependents.ts'
 
-export type Orphaned =
+type Orphaned =
   | { readonly next: 'remove-finalizer' }
   /** It is not yet certain that all dependents are known. */
   | { readonly next: 'later' }

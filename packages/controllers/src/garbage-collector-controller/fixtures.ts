@@ -12,7 +12,7 @@ import type { ObjectIdentity } from './graph/identity.ts'
 import { OrphanedOwners } from './orphaned-owners.ts'
 import { Looks } from './unseen-dependents.ts'
 
-export interface GivenObject {
+interface GivenObject {
   readonly kind?: string
   readonly apiVersion?: string
   /** Empty: cluster-scoped. */

@@ -10,7 +10,7 @@ import { placeOf, readLive } from './live-metadata.ts'
 import type { CollectorView, Place } from './live-metadata.ts'
 
 /** One change in both forms: for types with patch strategies, and by hand for all others. */
-export interface OwnerPatch {
+interface OwnerPatch {
   readonly strategic: Patch
   /** The whole new list from the current one. */
   rewrite(references: readonly OwnerReference[]): readonly OwnerReference[]

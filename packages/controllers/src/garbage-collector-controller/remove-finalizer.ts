@@ -10,7 +10,7 @@ import { placeOf, readLive } from './live-metadata.ts'
 import type { CollectorView } from './live-metadata.ts'
 import { patchOf } from './owner-patches.ts'
 
-export type FinalizerRemoval = { readonly ok: true } | Extract<Outcome, { ok: false }>
+type FinalizerRemoval = { readonly ok: true } | Extract<Outcome, { ok: false }>
 
 export interface RemovalOptions {
   /** The object as it was read just now; absent: it is read first. */

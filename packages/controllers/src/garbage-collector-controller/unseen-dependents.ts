@@ -54,13 +54,13 @@ export class Looks {
   }
 }
 
-export interface Dependent {
+interface Dependent {
   readonly identity: ObjectIdentity
   /** The reference to the owner. */
   readonly reference: OwnerReference
 }
 
-export type Looked =
+type Looked =
   | { readonly next: 'found'; readonly dependents: readonly Dependent[] }
   /** A cache has not yet come to where the server is. */
   | { readonly next: 'later' }

@@ -13,9 +13,9 @@ import { MetricFailure, proposalOf } from './replica-proposal.ts'
 import type { MetricSurroundings, ReplicaProposal } from './replica-proposal.ts'
 
 /** Of one metric, for the counters. */
-export type OnMetric = (type: string, proposedReplicas: number | undefined) => void
+type OnMetric = (type: string, proposedReplicas: number | undefined) => void
 
-export interface CombinedMetrics {
+interface CombinedMetrics {
   /** Undefined: there is nothing to go by. */
   readonly replicas?: number
   readonly metricName: string

@@ -17,7 +17,7 @@ export const CPU: MetricSpec = {
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
 }
 
-export interface AutoscalerOptions {
+interface AutoscalerOptions {
   readonly name?: string
   readonly spec?: Partial<HorizontalPodAutoscaler['spec']>
   readonly status?: HorizontalPodAutoscaler['status']

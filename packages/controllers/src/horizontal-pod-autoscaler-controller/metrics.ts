@@ -15,7 +15,7 @@ const FIRST_ERROR =
   'Note that if both spec and internal errors happen during a reconciliation, the first one to occur is reported in `error` label.'
 const METRIC_TYPE = "The label 'metric_type' corresponds to HPA.spec.metrics[*].type"
 
-export interface AutoscalerMetrics {
+interface AutoscalerMetrics {
   synced(action: ScaleAction, failure: FailureKind, seconds: number): void
   computed(type: string, action: ScaleAction, failure: FailureKind, seconds: number): void
   readonly autoscalers: Gauge

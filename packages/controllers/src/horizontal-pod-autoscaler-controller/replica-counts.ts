@@ -64,7 +64,7 @@ export interface PodScaling {
   assumedMilli(pod: string): number
 }
 
-export interface CountedReplicas {
+interface CountedReplicas {
   readonly replicas: number
   /** Before anything was assumed. */
   readonly usage: UsageRatio

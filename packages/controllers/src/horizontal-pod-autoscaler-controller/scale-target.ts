@@ -15,7 +15,7 @@ export interface ScaleTarget {
   readonly scale: Scale
 }
 
-export type FoundTarget =
+type FoundTarget =
   | { readonly ok: true; readonly target: ScaleTarget }
   /** `isSpec`: the autoscaler says something that cannot be. */
   | { readonly ok: false; readonly error: unknown; readonly isSpec: boolean }

@@ -4,7 +4,7 @@ import type { HorizontalPodAutoscaler } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 
-export interface AutoscalersSeen {
+interface AutoscalersSeen {
   seen(key: string): void
   deleted(key: string): void
 }

@@ -67,7 +67,7 @@ export function indexedJob({ spec, ...options }: JobOptions = {}): Job {
   })
 }
 
-export interface JobPodOptions {
+interface JobPodOptions {
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
   readonly index?: number | string
   readonly failures?: number
@@ -177,7 +177,7 @@ export function conditionOf(type: string, reason: string, message: string): JobC
   return { type, status: 'True', reason, message, lastProbeTime: now, lastTransitionTime: now }
 }
 
-export interface SyncOptions extends DriveOptions {
+interface SyncOptions extends DriveOptions {
   readonly expectationsMet?: boolean
   readonly memory?: JobMemory
   readonly gang?: ObservedGang

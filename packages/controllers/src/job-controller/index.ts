@@ -50,7 +50,7 @@ export const jobController: ControllerDescriptor<ControllersConfiguration> = {
 }
 
 /** Two queues: one of Jobs, and one of pods that have lost theirs. */
-export function buildJobController(context: Context): RunnableController {
+function buildJobController(context: Context): RunnableController {
   const jobs = runKeyedController(jobLogic(context), context)
   const orphans = runKeyedController(orphanLogic(context), context)
   return {

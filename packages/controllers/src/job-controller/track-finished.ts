@@ -18,7 +18,7 @@ import { isPodFailed, matchFailurePolicy } from './pods/pod-failure-policy.ts'
 import type { FailureAction } from './pods/pod-failure-policy.ts'
 import { completionIndexOf } from './pods/pod-index.ts'
 
-export interface TrackInput {
+interface TrackInput {
   readonly job: Job
   readonly counts: PodCounts
   /** As far as this sync has got. */
@@ -26,7 +26,7 @@ export interface TrackInput {
   readonly end?: EndState
 }
 
-export interface Tracked {
+interface Tracked {
   readonly status: JobStatus
   /** To lose their finalizer once this status is stored. */
   readonly release: readonly Pod[]

@@ -23,7 +23,7 @@ import { externalController } from './job-state.ts'
 import type { JobMemory } from './memory.ts'
 import type { JobMetrics } from './metrics.ts'
 
-export interface WatchState {
+interface WatchState {
   readonly expectations: Expectations
   readonly memory: JobMemory
   readonly metrics: JobMetrics

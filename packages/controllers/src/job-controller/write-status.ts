@@ -18,7 +18,7 @@ import { releasePods } from './pods/removal.ts'
 import { isStatusCurrent, wireStatus, withTrueCondition } from './status.ts'
 import { foldReleased, trackFinished, uncountedPods } from './track-finished.ts'
 
-export interface WriteStatusInput {
+interface WriteStatusInput {
   readonly key: string
   readonly job: Job
   readonly counts: PodCounts

@@ -16,7 +16,7 @@ const TRACKING = {
   name: 'kube-apiserver-legacy-service-account-token-tracking',
 }
 
-export interface CleanUpSources {
+interface CleanUpSources {
   readonly accounts: Lister<ServiceAccount>
   readonly secrets: Lister<Secret>
   readonly pods: Lister<Pod>

@@ -8,11 +8,11 @@ import { accountOf, isTokenSecret } from '../account-token-support/token-secret.
 import { dateMs, dateOf } from './dates.ts'
 
 /** Days: of the last use, written by the API server, and since when the server refuses the token, written here. */
-export const LAST_USED = 'kubernetes.io/legacy-token-last-used'
+const LAST_USED = 'kubernetes.io/legacy-token-last-used'
 export const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
 
 /** `invalidate`: from now on the server refuses it. `delete`: that was a whole period ago. */
-export type TokenFate = 'keep' | 'invalidate' | 'delete'
+type TokenFate = 'keep' | 'invalidate' | 'delete'
 
 export interface FateFacts {
   /** What was used or made after this moment is in use. */

@@ -3,7 +3,7 @@ import { Deque } from '@gyropilot/foundation'
 import { sequenceMetrics } from '@gyropilot/runtime'
 import type { SequenceMetrics } from '@gyropilot/runtime'
 
-export interface EventQueueOptions {
+interface EventQueueOptions {
   readonly clock: Clock
   readonly metrics: MetricsRegistry
   /** The `name` label of its metrics. */
@@ -11,7 +11,7 @@ export interface EventQueueOptions {
 }
 
 /** Handed to the worker, and given back by `done`. */
-export interface QueuedEvent<Event> {
+interface QueuedEvent<Event> {
   /** Workers name what they give back; here there is only one. */
   readonly key: ''
   readonly event: Event

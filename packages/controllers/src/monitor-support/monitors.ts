@@ -9,7 +9,7 @@ interface Monitor {
   readonly registration: HandlerRegistration
 }
 
-export interface MonitorsOptions {
+interface MonitorsOptions {
   /** The informer that a resource is to be watched by; it is started by the next `start`. */
   informer(type: ResourceType): Informer<KubernetesObject>
   /** Starts informers that were asked for. */

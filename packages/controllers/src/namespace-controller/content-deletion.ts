@@ -11,7 +11,7 @@ import type { PassFindings } from './status.ts'
 /** A server answers a list of what has not changed for a while only after a tenth of a second, and there are some forty resources. */
 const TYPES_AT_ONCE = 8
 
-export interface PassResult {
+interface PassResult {
   readonly estimateSeconds: number
   readonly errors: readonly unknown[]
 }

@@ -7,7 +7,7 @@ import { ResourceLookup } from '@gyropilot/client'
 import { discoverLive } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 
-export interface DeletableResources {
+interface DeletableResources {
   readonly resources: readonly DiscoveredResource[]
   /** Group versions that could not be read: `metrics.k8s.io/v1beta1: the server is down`. */
   readonly failures: readonly string[]

@@ -7,7 +7,7 @@ import type { Reconcile } from '@gyropilot/runtime'
 import { FINALIZER_ESTIMATE_SECONDS } from './config.ts'
 import { deleteInPages } from './paged-deletion.ts'
 
-export interface ResourceResult {
+interface ResourceResult {
   /** Seconds until the content may be gone. */
   readonly estimateSeconds: number
   readonly remaining: number

@@ -10,7 +10,7 @@ export interface ClusterRange {
   readonly nodeBits: number
 }
 
-export interface ClusterRanges {
+interface ClusterRanges {
   /** In the order of --cluster-cidr. */
   readonly ranges: readonly ClusterRange[]
   readonly serviceRanges: readonly Cidr[]

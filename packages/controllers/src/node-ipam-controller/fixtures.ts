@@ -6,7 +6,7 @@ import { CidrSet } from './cidr-set.ts'
 import { rangeMetrics } from './metrics.ts'
 import { NodeRanges } from './node-ranges.ts'
 
-export function cidr(text: string): Cidr {
+function cidr(text: string): Cidr {
   const parsed = parseCidr(text)
   if (parsed === undefined) throw new Error(`${text} is no CIDR`)
   return parsed

@@ -20,7 +20,7 @@ const BY_CONDITION: ReadonlyMap<string, string> = new Map([
 const UNSCHEDULABLE = `${PREFIX}unschedulable`
 const OWN: ReadonlySet<string> = new Set([...BY_CONDITION.values(), UNSCHEDULABLE])
 
-export interface TaintChanges {
+interface TaintChanges {
   /** Keys of NoSchedule taints, in the order of the node's conditions. */
   readonly add: readonly string[]
   readonly remove: readonly string[]

@@ -19,7 +19,7 @@ export function condition(type: string, status: Status, atMs = START_MS): NodeCo
   }
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   /** Absent: the node never said. */
   readonly ready?: Status
   /** Of the Ready condition. */

@@ -43,7 +43,7 @@ export function* reconcileNode(node: Node): Reconcile {
   return error === undefined ? undefined : { error, terminal: true }
 }
 
-export interface BoundPod {
+interface BoundPod {
   readonly pod: Pod
   /** Undefined: not looked at yet. */
   readonly record: HealthRecord | undefined
@@ -81,7 +81,7 @@ export function podLogic(
   }
 }
 
-export function* reconcilePod({ pod, record, node }: BoundPod): Reconcile {
+function* reconcilePod({ pod, record, node }: BoundPod): Reconcile {
   if (record === undefined) return
   const nodeName = pod.spec?.nodeName ?? ''
   if (node === undefined) return { error: new Error(`node ${nodeName} is not in the cache`) }

@@ -34,7 +34,7 @@ class TokenBucket {
   }
 }
 
-export interface QueuedNode {
+interface QueuedNode {
   readonly name: string
   notBeforeMs: number
 }

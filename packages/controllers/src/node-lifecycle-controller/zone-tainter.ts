@@ -12,7 +12,7 @@ import { readyOf } from './heartbeat.ts'
 import { swapTaints } from './node-writes.ts'
 import { ZoneQueue } from './zone-queue.ts'
 
-export interface ZoneTainterOptions {
+interface ZoneTainterOptions {
   readonly clock: Clock
   /** Taints per second of a zone that is new. */
   readonly perSecond: number

@@ -53,7 +53,7 @@ export function rateOf(
     : 0
 }
 
-export type Disruption =
+type Disruption =
   /** Every zone is down, since now: it may be this process that is cut off. Nobody is evicted. */
   | { readonly kind: 'entering' }
   /** Some zone is up again. */

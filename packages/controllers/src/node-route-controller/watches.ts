@@ -7,7 +7,7 @@ import type { Clock } from '@gyropilot/foundation'
 import { PASS_EVERY_MS } from './config.ts'
 
 /** All routes are one work item. */
-export const ROUTES_KEY = 'routes'
+const ROUTES_KEY = 'routes'
 
 /** One pass in ten seconds, and none waits longer. */
 export function passLimiter(clock: Clock): RateLimiter {

@@ -7,7 +7,7 @@ import type { Reconcile } from '@gyropilot/runtime'
 const TRIES = 5
 const PAUSE_MS = 100
 
-export interface NodeChange {
+interface NodeChange {
   readonly metadata?: object
   readonly spec?: object
 }

@@ -52,7 +52,7 @@ export function detachProgress(attachment: VolumeAttachment | undefined): Progre
 }
 
 /** What is to be detached, told by the unique name alone where no pod says more. */
-export type Detachable =
+type Detachable =
   | { readonly kind: 'csi'; readonly csi: CsiVolume }
   /** The plugin has nothing to do on this side. */
   | { readonly kind: 'nothing' }

@@ -14,14 +14,14 @@ import type { VolumeSpec } from '../volume-support/volume-spec.ts'
 import { MANAGED_ANNOTATION } from './config.ts'
 import { newAttachment } from './csi-attachment.ts'
 
-export const DRIVER = 'example.com'
+const DRIVER = 'example.com'
 
 /** Of the volume `name` of the driver. */
 export function uniqueName(name: string): string {
   return `kubernetes.io/csi/${DRIVER}^${name}-handle`
 }
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly isManaged?: boolean
   readonly ready?: 'True' | 'False' | 'Unknown'
   readonly inUse?: readonly string[]
@@ -50,7 +50,7 @@ function managed() {
 
 type AccessModes = NonNullable<PersistentVolumeSpec['accessModes']>
 
-export interface VolumeOptions {
+interface VolumeOptions {
   readonly modes?: AccessModes
   readonly driver?: string
   readonly handle?: string
@@ -85,7 +85,7 @@ export function spec(name: string, options: VolumeOptions = {}): VolumeSpec {
   return specOfVolume(persistentVolume(name, options))!
 }
 
-export interface PodOptions {
+interface PodOptions {
   readonly node?: string
   readonly namespace?: string
   readonly uid?: string

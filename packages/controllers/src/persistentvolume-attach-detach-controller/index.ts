@@ -176,7 +176,7 @@ function populatorOf({ informers }: Context, { desired }: Reconciler): Populator
 }
 
 /** Pods that wait for their claims get their volumes when those are bound. */
-export function claimLogic(
+function claimLogic(
   { informers }: Pick<Context, 'informers'>,
   podsOf: (claimKey: string) => readonly Pod[],
   populator: Pick<Populator, 'podSeen'>,

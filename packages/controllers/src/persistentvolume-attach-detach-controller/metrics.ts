@@ -18,7 +18,7 @@ export interface AttachDetachMetrics {
   forced(reason: ForceReason): void
 }
 
-export interface Counted {
+interface Counted {
   readonly desired: DesiredWorld
   readonly actual: ActualWorld
   readonly populator: Pick<Populator, 'specsOf' | 'driverNamed'>

@@ -11,12 +11,12 @@ import type { DesiredAttachment } from './desired-world.ts'
 /** Why the node is not asked first whether it still uses the volume. */
 export type ForceReason = 'timeout' | 'out-of-service'
 
-export type DetachStep =
+type DetachStep =
   /** For an event, or until then, in elapsed milliseconds. */
   | { readonly kind: 'wait'; readonly untilMs?: number }
   | { readonly kind: 'detach'; readonly force?: ForceReason }
 
-export interface DetachCircumstances {
+interface DetachCircumstances {
   /** Elapsed milliseconds, as all times here. */
   readonly nowMs: number
   readonly requestedMs: number
@@ -49,7 +49,7 @@ function hasOutOfServiceTaint(node: Node | undefined): boolean {
   return (node?.spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE_TAINT)
 }
 
-export type AttachStep = 'attached' | 'attach' | 'refused'
+type AttachStep = 'attached' | 'attach' | 'refused'
 
 /** 2. and 3. What may be attached elsewhere, but is not for certain, does not stand in the way. */
 export function attachStep(

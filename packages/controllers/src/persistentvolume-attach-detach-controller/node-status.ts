@@ -12,7 +12,7 @@ import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import type { ActualWorld } from './actual-world.ts'
 import { FIRST_STATUS_RETRY_MS, LONGEST_STATUS_RETRY_MS } from './config.ts'
 
-export interface NodeStatusesOptions {
+interface NodeStatusesOptions {
   readonly actual: ActualWorld
   readonly clock: Clock
   /** From the cache. */
@@ -82,7 +82,7 @@ function isToldAlready({ status }: Node, names: readonly string[]): boolean {
 }
 
 /** The whole list: what others wrote into it goes. */
-export function* tell(node: Node, names: readonly string[]): Reconcile<Outcome<Node>> {
+function* tell(node: Node, names: readonly string[]): Reconcile<Outcome<Node>> {
   const volumes = names.map((name) => ({ devicePath: '', name }))
   const value = { status: { volumesAttached: volumes.length === 0 ? null : volumes } }
   return yield* write(patch(resources.nodes, node, { type: 'strategic', value }, 'status'))

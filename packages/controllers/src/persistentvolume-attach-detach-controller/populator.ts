@@ -8,7 +8,7 @@ import { isAttachable, specOfPodVolume } from '../volume-support/volume-spec.ts'
 import type { VolumeSources, VolumeSpec } from '../volume-support/volume-spec.ts'
 import type { DesiredWorld } from './desired-world.ts'
 
-export interface PopulatorOptions extends VolumeSources {
+interface PopulatorOptions extends VolumeSources {
   readonly desired: DesiredWorld
   driverNamed(name: string): CSIDriver | undefined
   podNamed(namespace: string | undefined, name: string): Pod | undefined

@@ -32,7 +32,7 @@ import { PendingOperations } from './pending-operations.ts'
 import type { OperationKey, OperationName } from './pending-operations.ts'
 import type { Populator } from './populator.ts'
 
-export interface ReconcilerOptions extends Surroundings {
+interface ReconcilerOptions extends Surroundings {
   readonly clock: Clock
   readonly logger: Logger
   readonly configuration: AttachDetachConfiguration

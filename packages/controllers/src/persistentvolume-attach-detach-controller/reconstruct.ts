@@ -9,12 +9,12 @@ import { MANAGED_ANNOTATION } from './config.ts'
 import type { DesiredWorld } from './desired-world.ts'
 import type { Populator } from './populator.ts'
 
-export interface Worlds {
+interface Worlds {
   readonly desired: DesiredWorld
   readonly actual: ActualWorld
 }
 
-export interface Found {
+interface Found {
   readonly nodes: readonly Node[]
   readonly attachments: readonly VolumeAttachment[]
   readonly pods: readonly Pod[]

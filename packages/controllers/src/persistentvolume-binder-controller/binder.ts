@@ -51,7 +51,7 @@ export interface BegunVolume {
 }
 
 /** Not again before its time. */
-export interface Operations {
+interface Operations {
   isInBackoff(id: string): boolean
   failed(id: string): void
 }

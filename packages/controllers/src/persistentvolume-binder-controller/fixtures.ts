@@ -242,7 +242,7 @@ function lineOf(write: Write): string {
   return `volume ${name}: claim ${(object as PersistentVolume).spec?.claimRef?.uid ?? '-'}`
 }
 
-export interface Case {
+interface Case {
   readonly title: string
   readonly objects: readonly KubernetesObject[]
   /** One line a write. */

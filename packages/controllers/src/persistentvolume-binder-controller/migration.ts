@@ -21,7 +21,7 @@ export function isInTree(provisioner: string): boolean {
 }
 
 /** The same object where nothing changes. */
-export function withMigration<T extends PersistentVolume | PersistentVolumeClaim>(
+function withMigration<T extends PersistentVolume | PersistentVolumeClaim>(
   object: T,
   provisioner: string | undefined,
 ): T {

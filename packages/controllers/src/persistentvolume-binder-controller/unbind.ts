@@ -17,7 +17,7 @@ export function* unbind(binder: Binder, volume: PersistentVolume): Reconcile {
   return told.ok ? undefined : { error: told.error }
 }
 
-export function unbound(volume: PersistentVolume): PersistentVolume {
+function unbound(volume: PersistentVolume): PersistentVolume {
   const { claimRef, ...spec } = volume.spec ?? {}
   if (hasAnnotation(volume, BOUND_BY_CONTROLLER))
     return withoutAnnotation({ ...volume, spec }, BOUND_BY_CONTROLLER)

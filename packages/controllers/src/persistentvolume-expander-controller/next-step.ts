@@ -2,7 +2,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Quantity } from '@gyropilot/api'
 import { isMore, requestedSize, volumeSize } from './sizes.ts'
 
-export type NextStep =
+type NextStep =
   | { readonly kind: 'expand'; readonly size: Quantity }
   /** The device is large enough; the file system is the kubelet's. */
   | { readonly kind: 'node-part' }

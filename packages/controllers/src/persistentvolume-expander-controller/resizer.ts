@@ -2,7 +2,7 @@ import type { PersistentVolume } from '@gyropilot/api'
 import { driverOf } from '../volume-support/csi-migration.ts'
 
 /** Who makes a volume larger. */
-export type Resizer =
+type Resizer =
   /** The driver to which the work of the plugin has moved. */
   | { readonly kind: 'migrated'; readonly plugin: string; readonly driver: string }
   /** This controller. */

@@ -20,7 +20,7 @@ export interface ObservedBatch {
   podsUsing(claim: PersistentVolumeClaim): readonly Pod[]
 }
 
-export interface BatchSettings {
+interface BatchSettings {
   /** Feature gate PersistentVolumeClaimUnusedSinceTime. */
   readonly tellsUnused: boolean
   /** Puts a claim back: the rest of its batch goes on. */

@@ -13,7 +13,7 @@ import { isTerminated } from './claim-use.ts'
 import { FINALIZER } from './config.ts'
 import { UNUSED } from './unused-condition.ts'
 
-export interface WatchSettings {
+interface WatchSettings {
   readonly batches: Batches
   /** Feature gate PersistentVolumeClaimUnusedSinceTime. */
   readonly tellsUnused: boolean

@@ -2,7 +2,7 @@
 import type { Node, Pod, PodStatus } from '@gyropilot/api'
 
 /** 2026-01-01T00:00:00Z, the time that test clocks begin at. */
-export const START_MS = Date.UTC(2026, 0, 1)
+const START_MS = Date.UTC(2026, 0, 1)
 
 export interface PodOptions {
   readonly namespace?: string

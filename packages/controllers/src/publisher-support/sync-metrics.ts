@@ -8,7 +8,7 @@ const BUCKETS_SECONDS: readonly number[] = Array.from(
   (_, index) => 0.001 * 2 ** index,
 )
 
-export interface SyncMetrics {
+interface SyncMetrics {
   synced(durationMs: number, error: unknown): void
 }
 

@@ -9,7 +9,7 @@ import { selectorQuery } from '../workload-support/label-selector.ts'
 import { CONTROLLER_UID_INDEX } from '../workload-support/ownership.ts'
 import { podsMatching } from '../workload-support/pod-label-index.ts'
 
-export interface RelatedListers {
+interface RelatedListers {
   readonly replicaSets: Lister<ReplicaSet>
   readonly pods: Lister<Pod>
 }

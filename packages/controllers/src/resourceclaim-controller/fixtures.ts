@@ -63,7 +63,7 @@ export function pod(options: PodOptions = {}): Pod {
   } as Pod
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** The pod that it was made for. */
   readonly owner?: Pod
   readonly entry?: string

@@ -1,5 +1,5 @@
 /** Keys of the queue: pods and claims share it. Contract: docs/behaviour/controllers/resourceclaim-controller.md. */
-export type Key = { readonly kind: 'pod' | 'claim'; readonly objectKey: string }
+type Key = { readonly kind: 'pod' | 'claim'; readonly objectKey: string }
 
 export function podKey(objectKey: string): string {
   return `pod:${objectKey}`

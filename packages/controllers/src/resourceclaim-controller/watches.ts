@@ -10,7 +10,7 @@ import { claimKey, podKey } from './keys.ts'
 import { isPodDone, needsWork, usesClaims } from './pod-state.ts'
 import { podsNamingClaim, podsNamingTemplate } from './pod-indexes.ts'
 
-export interface Caches {
+interface Caches {
   readonly pods: Lister<Pod>
   readonly claims: Lister<ResourceClaim>
 }

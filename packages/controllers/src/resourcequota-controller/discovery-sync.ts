@@ -10,7 +10,7 @@ import { DISCOVERY_PERIOD_MS, MONITOR_SYNC_TIMEOUT_MS } from './config.ts'
 import type { PauseGate } from './pause-gate.ts'
 import { quotableResources } from './quotable-resources.ts'
 
-export interface DiscoverySyncOptions {
+interface DiscoverySyncOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger

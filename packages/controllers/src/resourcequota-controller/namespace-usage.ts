@@ -8,7 +8,7 @@ import type {
   UsageFacts,
 } from '@gyropilot/api'
 
-export interface UsageQuestion {
+interface UsageQuestion {
   /** Names that the evaluator counts. */
   readonly names: readonly string[]
   readonly requirements: readonly ScopeRequirement[]

@@ -7,7 +7,7 @@ import type { ControllerRevision, PodTemplateSpec } from '@gyropilot/api'
 
 type RevisionData = NonNullable<ControllerRevision['data']>
 
-export interface TemplatePatch {
+interface TemplatePatch {
   readonly data: RevisionData
   /** The bytes that upstream would store, which hashes are made of. */
   readonly text: string

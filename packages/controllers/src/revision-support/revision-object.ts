@@ -14,7 +14,7 @@ import { templatePatch } from './revision-data.ts'
 /** What a name may have besides its hash: 253 less a dash and the longest hash with room to spare. */
 const LONGEST_PREFIX = 223
 
-export interface NewRevision {
+interface NewRevision {
   readonly owner: KubernetesObject
   readonly ownerType: ResourceType
   readonly template: PodTemplateSpec

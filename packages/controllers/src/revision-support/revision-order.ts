@@ -7,7 +7,7 @@ import type { ControllerRevision } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 
 /** Oldest first: by number, then creation, then name. */
-export function compareRevisions(left: ControllerRevision, right: ControllerRevision): number {
+function compareRevisions(left: ControllerRevision, right: ControllerRevision): number {
   return (
     left.revision - right.revision ||
     compareTimes(left.metadata?.creationTimestamp, right.metadata?.creationTimestamp) ||
@@ -24,7 +24,7 @@ export function nextRevisionNumber(revisions: readonly ControllerRevision[]): nu
   return revisions.reduce((highest, { revision }) => Math.max(highest, revision), 0) + 1
 }
 
-export interface HistoryLimit {
+interface HistoryLimit {
   /** spec.revisionHistoryLimit; below 0 nothing is deleted. */
   readonly limit: number
   /** In use: never deleted. */

@@ -15,7 +15,7 @@ import { revisionName, withName } from './revision-object.ts'
 /** Attempts of a PUT that meets conflicts. */
 const RENUMBER_ATTEMPTS = 4
 
-export type StoredRevision =
+type StoredRevision =
   /** Stored now, or found under its name with equal data, whoever put it there. */
   | { readonly kind: 'stored'; readonly revision: ControllerRevision }
   /** The name belongs to other data. */
@@ -35,7 +35,7 @@ export function* storeRevision(revision: ControllerRevision): Reconcile<StoredRe
     : { kind: 'taken', error: created.error }
 }
 
-export interface NamedByHash {
+interface NamedByHash {
   readonly ownerName: string
   /** Its name is replaced; its labels stay as they are, also after a collision. */
   readonly revision: ControllerRevision

@@ -5,8 +5,8 @@
 import type { ConfigMap } from '@gyropilot/api'
 
 export const CONFIG_MAP_NAME = 'kube-root-ca.crt'
-export const CA_KEY = 'ca.crt'
-export const DESCRIPTION = 'kubernetes.io/description'
+const CA_KEY = 'ca.crt'
+const DESCRIPTION = 'kubernetes.io/description'
 export const DESCRIPTION_TEXT =
   'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 

@@ -29,7 +29,7 @@ export const rootCaCertificatePublisherController: ControllerDescriptor<Controll
     build: (context) => runKeyedController(rootCaPublisherLogic(context), context),
   }
 
-export function rootCaPublisherLogic(
+function rootCaPublisherLogic(
   context: ControllerContext<ControllersConfiguration>,
 ): KeyedController<ObservedBundle> {
   const { clock, configuration, informers } = context

@@ -5,7 +5,7 @@
 import { byString } from '@gyropilot/foundation'
 import { labelsConflict } from './labels.ts'
 
-export type Property = 'SELinuxLabel' | 'SELinuxChangePolicy'
+type Property = 'SELinuxLabel' | 'SELinuxChangePolicy'
 
 /** How a pod would mount a volume. */
 export interface VolumeUse {

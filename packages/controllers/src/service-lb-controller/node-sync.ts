@@ -10,7 +10,7 @@ import type { BalancerMemory } from './memory.ts'
 import type { ServiceLbMetrics } from './metrics.ts'
 import { wantsLoadBalancer } from './wants.ts'
 
-export interface NodeSync {
+interface NodeSync {
   readonly clusterName: string
   readonly memory: BalancerMemory
   readonly metrics: ServiceLbMetrics

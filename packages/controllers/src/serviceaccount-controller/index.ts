@@ -20,9 +20,7 @@ export const serviceAccountController: ControllerDescriptor<ControllersConfigura
   build: (context) => runKeyedController(serviceAccountLogic(context), context),
 }
 
-export function serviceAccountLogic({
-  informers,
-}: ControllerContext): KeyedController<ObservedNamespace> {
+function serviceAccountLogic({ informers }: ControllerContext): KeyedController<ObservedNamespace> {
   const listers = {
     namespaces: informers.informer(resources.namespaces).lister,
     serviceAccounts: informers.informer(resources.serviceaccounts).lister,

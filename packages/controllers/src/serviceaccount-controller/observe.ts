@@ -8,7 +8,7 @@ export interface ObservedNamespace {
   readonly missing: readonly string[]
 }
 
-export interface NamespaceListers {
+interface NamespaceListers {
   readonly namespaces: Lister<Namespace>
   readonly serviceAccounts: Lister<ServiceAccount>
 }

@@ -15,7 +15,7 @@ export function account(given: { uid?: string; secrets?: readonly string[] } = {
   }
 }
 
-export interface TokenSecretOptions {
+interface TokenSecretOptions {
   readonly name?: string
   readonly uid?: string
   readonly resourceVersion?: string

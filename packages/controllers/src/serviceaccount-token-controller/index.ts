@@ -37,7 +37,7 @@ export const serviceAccountTokenController: ControllerDescriptor<ControllersConf
 }
 
 /** Two queues: of accounts, and of Secrets. Throws when the private key cannot be used. */
-export function serviceAccountTokenLogic({ informers, configuration, random, logger }: Context): {
+function serviceAccountTokenLogic({ informers, configuration, random, logger }: Context): {
   readonly accounts: KeyedController<OrphanedSecrets>
   readonly secrets: KeyedController<ObservedSecret>
 } {

@@ -5,7 +5,7 @@
 import type { Secret, ServiceAccount } from '@gyropilot/api'
 import { accountOf } from '../account-token-support/token-secret.ts'
 
-export interface AccountKey {
+interface AccountKey {
   readonly namespace: string
   readonly name: string
   readonly uid: string

@@ -14,7 +14,7 @@ import type {
 } from '@gyropilot/api'
 import { isInRange, ordinalOf } from './pod-identity.ts'
 
-export interface ClaimOwners {
+interface ClaimOwners {
   readonly set: StatefulSet
   /** One that is yet to be created has no uid. */
   readonly pod: Pod

@@ -15,7 +15,7 @@ import type { StatefulSetSettings } from './reconcile.ts'
 
 type Spec = NonNullable<StatefulSet['spec']>
 
-export interface SetOptions {
+interface SetOptions {
   readonly name?: string
   readonly uid?: string
   readonly replicas?: number
@@ -111,7 +111,7 @@ export function setPod(set: StatefulSet, ordinal: number, options: SetPodOptions
   }
 }
 
-export interface SetPodOptions extends Omit<PodOptions, 'readySeconds' | 'owner' | 'name'> {
+interface SetPodOptions extends Omit<PodOptions, 'readySeconds' | 'owner' | 'name'> {
   readonly revision?: string
   /** Null: not ready. */
   readonly readySeconds?: number | null

@@ -34,7 +34,7 @@ import { countPods } from './status.ts'
 import type { CountingRules, PodCounts } from './status.ts'
 import { inGrowingBatches } from './together.ts'
 
-export interface Managed {
+interface Managed {
   readonly counts: PodCounts
   readonly error?: unknown
   /** A pod was not created because a claim of the pod before it is still there. */

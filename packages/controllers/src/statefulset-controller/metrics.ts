@@ -5,7 +5,7 @@
 import type { StatefulSet } from '@gyropilot/api'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 
-export interface AvailabilityMetrics {
+interface AvailabilityMetrics {
   /** Of a rolling update: how many pods may be, and how many are unavailable. */
   observe(set: StatefulSet, maxUnavailable: number, unavailable: number): void
 }

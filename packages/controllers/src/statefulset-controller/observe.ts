@@ -22,7 +22,7 @@ export interface ObservedStatefulSet extends Caches {
   current(): StatefulSet | undefined
 }
 
-export interface StatefulSetListers {
+interface StatefulSetListers {
   readonly sets: Lister<StatefulSet>
   readonly pods: Lister<Pod>
   readonly claims: Lister<PersistentVolumeClaim>

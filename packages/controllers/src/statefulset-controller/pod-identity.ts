@@ -7,9 +7,9 @@ import type { PersistentVolumeClaim, Pod, PodTemplateSpec, StatefulSet } from '@
 import { podFromTemplate } from '../workload-support/pod-control.ts'
 
 export const POD_NAME_LABEL = 'statefulset.kubernetes.io/pod-name'
-export const POD_INDEX_LABEL = 'apps.kubernetes.io/pod-index'
+const POD_INDEX_LABEL = 'apps.kubernetes.io/pod-index'
 /** Holds the whole name of a revision. */
-export const REVISION_LABEL = 'controller-revision-hash'
+const REVISION_LABEL = 'controller-revision-hash'
 
 const MAX_INT32 = 2 ** 31 - 1
 
@@ -39,7 +39,7 @@ export function isNamedBy(set: StatefulSet, pod: Pod): boolean {
   )
 }
 
-export function podNameOf(set: StatefulSet, ordinal: number): string {
+function podNameOf(set: StatefulSet, ordinal: number): string {
   return `${set.metadata?.name}-${ordinal}`
 }
 

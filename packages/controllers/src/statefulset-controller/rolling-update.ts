@@ -18,7 +18,7 @@ export interface RollOutRules {
   onUnavailable?(set: StatefulSet, most: number, now: number): void
 }
 
-export interface RolledOut {
+interface RolledOut {
   /** So many pods were deleted. */
   readonly deleted: number
   readonly error?: unknown

@@ -48,7 +48,7 @@ export function countPods(
   return counts
 }
 
-export interface Revisions {
+interface Revisions {
   readonly current: string
   readonly update: string
   readonly collisionCount: number

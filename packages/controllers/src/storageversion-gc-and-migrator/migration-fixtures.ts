@@ -25,7 +25,7 @@ export function condition(
   return { type, status, lastTransitionTime: NOW_TEXT, reason, message }
 }
 
-export interface MigrationGiven {
+interface MigrationGiven {
   readonly name?: string
   readonly ageMs?: number
   readonly group?: string

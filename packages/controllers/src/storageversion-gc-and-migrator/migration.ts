@@ -27,7 +27,7 @@ export const MIGRATIONS: ResourceType<StorageVersionMigration> = {
   namespaced: false,
 }
 
-export interface GroupResource {
+interface GroupResource {
   readonly group: string
   readonly resource: string
 }

@@ -12,7 +12,7 @@ export interface ServerStorageVersion {
   readonly servedVersions?: readonly string[]
 }
 
-export interface StorageVersionCondition extends StatusCondition {
+interface StorageVersionCondition extends StatusCondition {
   readonly observedGeneration?: number
 }
 

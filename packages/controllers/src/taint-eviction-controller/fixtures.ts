@@ -12,7 +12,7 @@ export function tolerating(key: string, seconds?: number): Toleration {
   return { ...toleration, tolerationSeconds: seconds }
 }
 
-export interface PodOptions {
+interface PodOptions {
   readonly node?: string
   readonly uid?: string
   readonly tolerations?: readonly Toleration[]

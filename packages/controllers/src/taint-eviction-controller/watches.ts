@@ -6,7 +6,7 @@ import type { EventHandler } from '@gyropilot/runtime'
 import { noExecuteTaints } from './toleration-time.ts'
 
 /** What happened to a pod, and on which node. */
-export interface PodItem {
+interface PodItem {
   readonly namespace: string
   readonly name: string
   /** Empty: not bound. */
@@ -14,7 +14,7 @@ export interface PodItem {
 }
 
 /** Names of objects have no slash. */
-export function keyOfItem({ namespace, name, nodeName }: PodItem): string {
+function keyOfItem({ namespace, name, nodeName }: PodItem): string {
   return `${namespace}/${name}/${nodeName}`
 }
 

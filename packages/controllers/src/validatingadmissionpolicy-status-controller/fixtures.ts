@@ -11,7 +11,7 @@ import type { Driven } from '@gyropilot/runtime/testing'
 import { reconcile } from './reconcile.ts'
 import { discovered, recordedDocument } from './testing/recorded.ts'
 
-export const NOW_MS = Date.UTC(2026, 0, 1, 0, 0, 0, 123)
+const NOW_MS = Date.UTC(2026, 0, 1, 0, 0, 0, 123)
 
 export const rule = (
   apiGroups: readonly string[],
@@ -31,7 +31,7 @@ export function policy(
   }
 }
 
-export interface Answers {
+interface Answers {
   /** What a live discovery finds; by default what is remembered. */
   readonly fresh?: Discovered
   readonly remembered?: Discovered | Error
@@ -40,7 +40,7 @@ export interface Answers {
   readonly refusal?: unknown
 }
 
-export const SERVED: Readonly<Record<string, object>> = {
+const SERVED: Readonly<Record<string, object>> = {
   '/openapi/v3/apis/house.example.com/v1': recordedDocument,
 }
 

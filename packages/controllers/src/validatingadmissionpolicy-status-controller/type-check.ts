@@ -19,7 +19,7 @@ export interface KindWithSchema extends Kind {
   readonly schema: JSONSchemaProps
 }
 
-export interface TypeCheck {
+interface TypeCheck {
   readonly policy: ValidatingAdmissionPolicy
   /** Sorted. */
   readonly objects: readonly KindWithSchema[]

@@ -14,7 +14,7 @@ export interface CsiVolume {
 }
 
 /** A volume that stands in a pod itself. */
-export interface InlineCsiVolume extends CsiVolume {
+interface InlineCsiVolume extends CsiVolume {
   /** As events name it. */
   readonly name: string
   /** As a VolumeAttachment carries it. */

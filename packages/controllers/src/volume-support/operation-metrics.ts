@@ -1,7 +1,7 @@
 import type { MetricsRegistry } from '@gyropilot/foundation'
 
 /** An operation at a volume, as storage_operation_duration_seconds names it. */
-export interface StorageOperation {
+interface StorageOperation {
   /** `kubernetes.io/csi:<driver>`, or the driver of a flex volume. */
   readonly plugin: string
   /** `volume_attach` */

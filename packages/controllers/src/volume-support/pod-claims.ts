@@ -6,8 +6,6 @@ import { claimNameOf } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import type { IndexFunction, Informer, Lister } from '@gyropilot/runtime'
 
-export { claimNameOf, ephemeralClaimName } from '@gyropilot/api'
-
 const POD_CLAIM_INDEX = 'podClaim'
 
 /** `namespace/name` of every claim that the pod takes. */

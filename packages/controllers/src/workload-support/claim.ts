@@ -10,7 +10,7 @@ import { getLive, patch, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { aggregateErrors, messageOf } from './aggregate-error.ts'
 
-export interface ClaimRules<
+interface ClaimRules<
   T extends KubernetesObject,
   Owner extends KubernetesObject = KubernetesObject,
 > {

@@ -5,7 +5,7 @@
 import { isPodReady, parseTime, podReadySinceMs } from '@gyropilot/api'
 import type { ContainerStatus, Pod } from '@gyropilot/api'
 
-export const DELETION_COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost'
+const DELETION_COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost'
 
 const INT32_MIN = -2_147_483_648
 const INT32_MAX = 2_147_483_647

@@ -6,7 +6,7 @@ import { findCondition } from '@gyropilot/api'
 import type { Pod, PodCondition } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 
-export const DISRUPTION_TARGET = 'DisruptionTarget'
+const DISRUPTION_TARGET = 'DisruptionTarget'
 
 /** A pod that has the condition keeps the time since when. */
 export function disruptionTarget(

@@ -144,7 +144,7 @@ export function pods(count: number, options: PodOptions = {}): readonly Pod[] {
   return Array.from({ length: count }, (_, index) => pod({ ...options, name: `pod-${index}` }))
 }
 
-export interface DeploymentOptions extends Omit<ReplicaSetOptions, 'status'> {
+interface DeploymentOptions extends Omit<ReplicaSetOptions, 'status'> {
   readonly status?: Deployment['status']
   readonly spec?: Partial<Deployment['spec']>
   readonly strategy?: NonNullable<Deployment['spec']>['strategy']
@@ -208,7 +208,7 @@ export function refused(
 }
 
 /** Counts what is observed. */
-export interface RecordedExpectations extends Expectations {
+interface RecordedExpectations extends Expectations {
   readonly creations: readonly string[]
   readonly deletions: readonly string[]
   readonly deleted: readonly string[]

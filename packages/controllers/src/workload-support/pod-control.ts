@@ -10,10 +10,10 @@ import { create, recordEvent, remove, writeAll } from '@gyropilot/runtime'
 import type { Expected, Outcome, Reconcile } from '@gyropilot/runtime'
 import { messageOf } from './aggregate-error.ts'
 
-export const POD_CREATED = 'SuccessfulCreate'
-export const POD_CREATE_FAILED = 'FailedCreate'
-export const POD_DELETED = 'SuccessfulDelete'
-export const POD_DELETE_FAILED = 'FailedDelete'
+const POD_CREATED = 'SuccessfulCreate'
+const POD_CREATE_FAILED = 'FailedCreate'
+const POD_DELETED = 'SuccessfulDelete'
+const POD_DELETE_FAILED = 'FailedDelete'
 
 /**
  * Labels, annotations, finalizers and spec are the template's; the one owner reference is the

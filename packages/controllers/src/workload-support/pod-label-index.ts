@@ -6,7 +6,7 @@ import type { LabelQuery, LabelRequirement, Pod } from '@gyropilot/api'
 import type { IndexFunction, Informer, Lister } from '@gyropilot/runtime'
 
 /** The index of pods by each of their labels, shared by all controllers: `ns/key=value`. */
-export const POD_LABEL_INDEX = 'podLabel'
+const POD_LABEL_INDEX = 'podLabel'
 
 export const podLabelIndexValues: IndexFunction<Pod> = ({ metadata }) => {
   const { namespace = '', labels } = metadata ?? {}

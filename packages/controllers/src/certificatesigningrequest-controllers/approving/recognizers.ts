@@ -4,7 +4,7 @@ import type { SigningRequest } from '@gyropilot/foundation/x509'
 import { KUBELET_CLIENT_SIGNER } from '../config.ts'
 import { kubeletClientProblem } from '../kubelet-requests.ts'
 
-export interface Recognizer {
+interface Recognizer {
   /** Of certificatesigningrequests: what the requester must be allowed to create. */
   readonly subresource: 'selfnodeclient' | 'nodeclient'
   readonly message: string

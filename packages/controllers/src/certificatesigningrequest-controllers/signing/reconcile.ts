@@ -12,7 +12,7 @@ import { signerRules } from './signers.ts'
 import { certificateUsages } from './usages.ts'
 import { certificateDurationMs, validityOf } from './validity.ts'
 
-export interface Signer {
+interface Signer {
   readonly name: SignerName
   /** The longest life of a certificate. */
   readonly durationMs: number

@@ -29,7 +29,7 @@ const EXTENDED_KEY_USAGES: readonly (readonly [oid: string, ...names: string[]])
   ['2.16.840.1.113730.4.1', 'netscape sgc'],
 ]
 
-export interface CertificateUsages {
+interface CertificateUsages {
   readonly keyUsageBits: readonly number[]
   /** Object identifiers. */
   readonly extendedKeyUsages: readonly string[]

@@ -2,7 +2,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import { BACKDATE_MS, LEAST_DURATION_MS, SHORT_LIFE_MS } from './config.ts'
 
-export interface Validity {
+interface Validity {
   readonly notBeforeMs: number
   readonly notAfterMs: number
 }

@@ -3,7 +3,7 @@ import type { KubernetesObject, OwnerReference } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 
 /** The part of a reference that says which object is meant. */
-export type Coordinates = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name' | 'uid'>
+type Coordinates = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name' | 'uid'>
 
 export interface ObjectIdentity extends Coordinates {
   /** Empty for cluster-scoped objects. */

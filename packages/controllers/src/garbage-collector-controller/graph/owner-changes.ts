@@ -2,7 +2,7 @@
 import { deepEqual } from '@gyropilot/api'
 import type { OwnerReference } from '@gyropilot/api'
 
-export interface OwnerChanges {
+interface OwnerChanges {
   readonly added: readonly OwnerReference[]
   readonly removed: readonly OwnerReference[]
   readonly changed: readonly { readonly before: OwnerReference; readonly after: OwnerReference }[]

@@ -1,7 +1,7 @@
 /** Which kinds depend on which: where to look for dependents that no informer has shown yet. */
 import type { ObjectIdentity } from '../graph/identity.ts'
 
-export type Kind = Pick<ObjectIdentity, 'apiVersion' | 'kind'>
+type Kind = Pick<ObjectIdentity, 'apiVersion' | 'kind'>
 
 const PODS: Kind = { apiVersion: 'v1', kind: 'Pod' }
 const CLAIMS: Kind = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }

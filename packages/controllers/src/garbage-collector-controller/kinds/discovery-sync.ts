@@ -15,7 +15,7 @@ import type { ObjectIdentity } from '../graph/identity.ts'
 import type { GraphMonitors } from './monitors.ts'
 import { kindLookup } from './served-kinds.ts'
 
-export interface DiscoverySyncOptions {
+interface DiscoverySyncOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger

@@ -29,7 +29,7 @@ export class GraphMonitors extends Monitors {
 }
 
 /** Turns what an informer tells into graph events. Names are reused, uids are not: another uid is another object. */
-export function graphEvents(
+function graphEvents(
   type: ResourceType,
   onEvent: (event: GraphEvent) => void,
 ): EventHandler<KubernetesObject> {

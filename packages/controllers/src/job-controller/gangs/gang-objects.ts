@@ -8,7 +8,7 @@ import type { Job } from '@gyropilot/api'
 import type { IndexFunction, Lister } from '@gyropilot/runtime'
 
 /** What a template says beside its name is copied into the PodGroup as it is. */
-export interface PodGroupTemplate {
+interface PodGroupTemplate {
   readonly name: string
   readonly [field: string]: unknown
 }

@@ -18,7 +18,7 @@ import { podForIndex, podForJob } from './pod-object.ts'
 import { removePods } from './removal.ts'
 import { surplusPods } from './surplus-pods.ts'
 
-export interface ManageInput {
+interface ManageInput {
   readonly key: string
   readonly job: Job
   readonly counts: PodCounts

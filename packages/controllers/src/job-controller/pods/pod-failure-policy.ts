@@ -7,7 +7,7 @@ import type { ContainerStatus, Job, Pod, PodFailurePolicyRule } from '@gyropilot
 
 export type FailureAction = PodFailurePolicyRule['action']
 
-export interface PolicyMatch {
+interface PolicyMatch {
   readonly action: FailureAction
   /** What matched, at which rule: the message of a Job that fails for it. */
   readonly message: string

@@ -10,7 +10,7 @@ import type { Outcome, Reconcile, WriteOf } from '@gyropilot/runtime'
 import { deletePods } from '../../workload-support/pod-control.ts'
 import { TRACKING_FINALIZER } from '../events.ts'
 
-export interface Removed {
+interface Removed {
   readonly count: number
   readonly ready: number
   /** The first. */
@@ -18,7 +18,7 @@ export interface Removed {
 }
 
 /** Without preconditions: it must not conflict with anybody who writes the pod meanwhile. */
-export function releasing(pod: Pod): WriteOf<Pod> {
+function releasing(pod: Pod): WriteOf<Pod> {
   const metadata = { '$deleteFromPrimitiveList/finalizers': [TRACKING_FINALIZER] }
   return patch(resources.pods, pod, { type: 'strategic', value: { metadata } })
 }

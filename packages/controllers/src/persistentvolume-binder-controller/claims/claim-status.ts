@@ -23,7 +23,7 @@ export interface LossEvent {
 }
 
 /** With the volume it is bound to; without one, all that is known of volumes is cleared. */
-export function claimStatus(
+function claimStatus(
   { status = {} }: PersistentVolumeClaim,
   phase: Phase,
   volume?: PersistentVolume,

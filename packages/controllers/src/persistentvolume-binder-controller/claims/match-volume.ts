@@ -40,7 +40,7 @@ function groupName(modes: readonly AccessMode[]): string {
 }
 
 /** Groups that hold all requested modes, those with fewest modes first. */
-export function accessModeGroups(requested: readonly AccessMode[]): readonly string[] {
+function accessModeGroups(requested: readonly AccessMode[]): readonly string[] {
   const subsets = Array.from({ length: 2 ** ACCESS_MODES.length }, (_, bits) =>
     ACCESS_MODES.filter((_, index) => (bits & (1 << index)) !== 0),
   )

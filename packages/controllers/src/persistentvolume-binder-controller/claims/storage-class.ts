@@ -34,7 +34,7 @@ function createdMs({ metadata }: StorageClass): number {
   return parseTime(metadata?.creationTimestamp) ?? 0
 }
 
-export type Delay = { readonly delayed: boolean } | { readonly error: Error }
+type Delay = { readonly delayed: boolean } | { readonly error: Error }
 
 /** A class that does not exist delays nothing. */
 export function delayOf(

@@ -9,7 +9,7 @@ import type { OpenApiDocument } from '../served-schema.ts'
 import openapi from './recorded-openapi.json' with { type: 'json' }
 import warnings from './recorded-warnings.json' with { type: 'json' }
 
-export interface RecordedPolicy {
+interface RecordedPolicy {
   readonly name: string
   readonly spec: ValidatingAdmissionPolicySpec
   /** By fieldRef, in the order of the status. */

@@ -18,14 +18,14 @@ import { ownerWatch, podWatch } from './watches.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
 
-export interface ReplicaControllerNames {
+interface ReplicaControllerNames {
   readonly queueName: string
   readonly eventComponent: string
   /** Key of the owner in log lines. */
   readonly logKey: string
 }
 
-export interface ReplicaControllerOptions<Owner extends ReplicaOwner> {
+interface ReplicaControllerOptions<Owner extends ReplicaOwner> {
   readonly kind: ReplicaOwnerKind<Owner>
   readonly names: ReplicaControllerNames
   readonly workers: number

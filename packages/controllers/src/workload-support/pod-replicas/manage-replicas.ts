@@ -83,7 +83,7 @@ function* deleteSurplus(
 }
 
 /** How many active related pods share the pod's node; pods without a node share the empty name. */
-export function rankByNode(relatedPods: readonly Pod[]): (pod: Pod) => number {
+function rankByNode(relatedPods: readonly Pod[]): (pod: Pod) => number {
   const counts = new Map<string, number>()
   for (const pod of relatedPods) {
     if (!isPodActive(pod)) continue

@@ -21,7 +21,7 @@ export interface ObservedReplicas<Owner extends ReplicaOwner = ReplicaOwner> {
   relatedPods(): readonly Pod[]
 }
 
-export interface ReplicaListers<Owner extends ReplicaOwner> {
+interface ReplicaListers<Owner extends ReplicaOwner> {
   readonly owners: Lister<Owner>
   readonly pods: Lister<Pod>
 }

@@ -14,9 +14,9 @@ import { formatTime } from '@gyropilot/foundation'
 import { messageOf } from '../aggregate-error.ts'
 import type { ReplicaOwner } from './replica-owner.ts'
 
-export const REPLICA_FAILURE = 'ReplicaFailure'
+const REPLICA_FAILURE = 'ReplicaFailure'
 
-export interface StatusInput {
+interface StatusInput {
   readonly owner: ReplicaOwner
   readonly activePods: readonly Pod[]
   /** Undefined: not a part of the status. */
