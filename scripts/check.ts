@@ -46,6 +46,7 @@ const everyStep: readonly Step[] = [
     command: [bin('oxfmt'), '--check', ...SOURCES],
   },
   { name: 'layers', command: [node, 'scripts/check-layers.ts'] },
+  { name: 'exports', command: [node, 'scripts/check-exports.ts'] },
   { name: 'spec', command: [node, 'scripts/check-spec.ts'] },
   { name: 'generated', command: [node, 'scripts/generate-api.ts', '--check'] },
   { name: 'reference', command: [node, 'scripts/generate-reference.ts', '--check'] },

@@ -1,7 +1,7 @@
 /** A transport that answers watches with bytes as they are sent here, as a server's connection would bring them. */
 import type { Transport, TransportResponse } from '@gyropilot/client'
 
-export interface ByteWatch {
+interface ByteWatch {
   readonly transport: Transport
   /** Resolves when the reader asks for more: nothing is buffered here. */
   sendBytes(bytes: Uint8Array): Promise<void>

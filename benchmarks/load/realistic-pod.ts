@@ -6,7 +6,7 @@
 import { SeededRandom } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
 
-export interface PodSetting {
+interface PodSetting {
   readonly deployments: number
   readonly namespaces: number
   readonly nodes: number

@@ -3,7 +3,7 @@ import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import type { Target } from './target.ts'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: Buffer
 }

@@ -5,7 +5,7 @@ import { Durations } from './requests.ts'
 import type { Target } from './target.ts'
 
 /** What an event's delay is computed from: the writer puts its own clock here. */
-export const SENT_AT = '"sentAt":"'
+const SENT_AT = '"sentAt":"'
 
 const NEWLINE = 0x0a
 const QUOTE = 0x22

@@ -1,14 +1,14 @@
 import { defineResource, definitionOf } from '@gyropilot/runtime'
 import type { CustomResource } from '@gyropilot/runtime'
 
-export interface WebsiteSpec {
+interface WebsiteSpec {
   /** The page that is served. */
   readonly html: string
   /** Default 1. */
   readonly replicas?: number
 }
 
-export interface WebsiteStatus {
+interface WebsiteStatus {
   readonly ready: boolean
   /** The generation that `ready` speaks of. */
   readonly observedGeneration?: number

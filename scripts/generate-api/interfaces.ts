@@ -126,7 +126,7 @@ function typeOf(schema: OpenApiSchema, refer: (ref: string) => string): string {
   }
 }
 
-export function pascal(module: string): string {
+function pascal(module: string): string {
   return module
     .split('-')
     .map((part) => part[0]!.toUpperCase() + part.slice(1))

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface GroupVersionKind {
+interface GroupVersionKind {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -39,7 +39,7 @@ export interface Definition {
   readonly kinds: readonly GroupVersionKind[]
 }
 
-export interface DiscoveredSubresource extends GroupVersionKind {
+interface DiscoveredSubresource extends GroupVersionKind {
   readonly name: string
   readonly verbs: readonly string[]
 }

@@ -10,7 +10,7 @@ interface Place {
   readonly column: number
 }
 
-export interface Change {
+interface Change {
   readonly file: string
   readonly replacement: string
   readonly location: Readonly<Record<'start' | 'end', Place>>

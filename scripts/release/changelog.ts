@@ -2,7 +2,7 @@
 import { writeChangelogString } from 'conventional-changelog-writer'
 import { CommitParser } from 'conventional-commits-parser'
 
-export interface Commit {
+interface Commit {
   readonly hash: string
   readonly message: string
 }

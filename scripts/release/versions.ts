@@ -1,7 +1,7 @@
 /** Which version comes next, and where the packages name each other's. Pure. */
 import { increment, isGreaterThan, isValid, normalize } from 'verkit'
 
-export interface Since {
+interface Since {
   /** Of the last tag; absent before the first release. */
   readonly released?: string
   /** Of the manifests. */

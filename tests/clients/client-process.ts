@@ -10,7 +10,7 @@ export function findClient(name: string): string {
   return found.stdout.trim()
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly stdout: string
   /** Both streams, as they came. */

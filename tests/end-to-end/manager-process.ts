@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { repository } from './gyro-process.ts'
 
-export interface ManagerAnswer {
+interface ManagerAnswer {
   readonly status: number
   readonly body: string
 }

@@ -8,7 +8,7 @@ import type { Clock } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { SharedInformerFactory } from '@gyropilot/runtime'
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly query: URLSearchParams
   readonly path: string
   readonly response: Http2ServerResponse

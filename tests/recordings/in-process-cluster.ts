@@ -4,7 +4,7 @@ import { Cluster, nodeIpamHere } from '@gyropilot/cluster'
 import type { AuditEntry } from '@gyropilot/cluster'
 import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 
-export interface ListeningCluster {
+interface ListeningCluster {
   readonly cluster: Cluster
   readonly server: string
   stop(): Promise<void>

@@ -11,7 +11,7 @@ import { phase } from './phases.ts'
 
 const ASK_EVERY_MS = 200
 
-export interface MeasuredRun {
+interface MeasuredRun {
   readonly client: Client
   /** One of its own for this run. */
   readonly namespace: string

@@ -18,7 +18,7 @@ export async function forEach(
   await Promise.all(Array.from({ length: WRITERS }, worker))
 }
 
-export interface PhaseOptions {
+interface PhaseOptions {
   /** Says how far it has come, where it takes too long. */
   readonly progress?: () => string
   /** How often to look. Default 20: for what a cache of the script tells. */

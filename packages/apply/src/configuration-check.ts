@@ -99,7 +99,7 @@ function goTypeName(value: unknown): string {
 }
 
 /** As Go's `%v` prints a decoded value. */
-export function goText(value: unknown): string {
+function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>'
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
   if (typeof value !== 'object') return String(value)

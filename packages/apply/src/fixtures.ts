@@ -10,7 +10,7 @@ import type { ManagedFieldsEntry } from './managers.ts'
 import { updateManagedFields } from './update.ts'
 import type { TypedKind } from './update.ts'
 
-export interface Options {
+interface Options {
   readonly subresource?: string
   readonly filter?: FieldFilter
   readonly force?: boolean

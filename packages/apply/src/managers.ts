@@ -17,7 +17,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string
 }
 
-export type Operation = 'Apply' | 'Update'
+type Operation = 'Apply' | 'Update'
 
 /** One owner and what it owns. */
 export interface Owner {

@@ -45,7 +45,7 @@ const BOOLEAN: MergeType = { scalar: 'boolean' }
 export const UNTYPED_SCALAR: MergeType = { scalar: 'untyped' }
 
 /** Any JSON, owned as a whole: raw extensions and schema fragments in built-in kinds. */
-export const UNTYPED_ATOMIC: MergeType = selfDescribing(true)
+const UNTYPED_ATOMIC: MergeType = selfDescribing(true)
 
 /** Any JSON: maps by key, lists as a whole. Custom resources without a schema, fields kept without one. */
 export const UNTYPED_GRANULAR: MergeType = selfDescribing(false)
@@ -86,7 +86,7 @@ export function metadataMergeType(): MergeType {
 const granular = new WeakMap<ObjectSchema, MergeType>()
 const atomic = new WeakMap<ObjectSchema, MergeType>()
 
-export function mergeTypeOfSchema(schema: ObjectSchema, mapType = schema.mapType): MergeType {
+function mergeTypeOfSchema(schema: ObjectSchema, mapType = schema.mapType): MergeType {
   const isAtomic = mapType === 'atomic'
   const known = isAtomic ? atomic : granular
   const existing = known.get(schema)

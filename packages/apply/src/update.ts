@@ -104,7 +104,7 @@ function ownersBefore(request: UpdateRequest): Owners {
 }
 
 /** What `recordUpdate` needs of a request; also the shape of the imagined update before a first apply. */
-export type RecordedUpdate = Pick<
+type RecordedUpdate = Pick<
   UpdateRequest,
   'kind' | 'live' | 'updated' | 'manager' | 'apiVersion' | 'subresource' | 'filter' | 'nowMs'
 >

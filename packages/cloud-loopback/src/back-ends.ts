@@ -3,7 +3,7 @@ import type { EndpointSlice } from '@gyropilot/api'
 import { byString } from '@gyropilot/foundation'
 import type { BackEnd } from './network.ts'
 
-export interface BackEndsOfPort {
+interface BackEndsOfPort {
   readonly slices: readonly EndpointSlice[]
   /** As in the Service; empty for a Service of one port without a name. */
   readonly portName: string

@@ -10,7 +10,7 @@ import type { BalancerSurroundings, ServedService } from './balancer.ts'
 import { wishOf } from './balancer-wish.ts'
 import type { Cidr } from '@gyropilot/api'
 
-export interface BalancersOptions extends BalancerSurroundings {
+interface BalancersOptions extends BalancerSurroundings {
   readonly addresses: Cidr
   readonly faults: CallFaults
   /** EndpointSlices of a Service. */

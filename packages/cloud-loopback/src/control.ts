@@ -7,7 +7,7 @@ import type { Machines, MachineState } from './machines.ts'
 import type { HttpAnswer, HttpRequest } from './network.ts'
 import type { RouteTable } from './route-table.ts'
 
-export interface ControlledCloud {
+interface ControlledCloud {
   readonly balancers: Balancers
   readonly machines: Machines
   readonly routes: RouteTable

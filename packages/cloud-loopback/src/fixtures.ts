@@ -21,7 +21,7 @@ interface Served {
 }
 
 /** Listeners by `tcp 127.80.0.1:80`. `taken` are refused as the system refuses them. */
-export class TestNetwork implements Network {
+class TestNetwork implements Network {
   readonly listening = new Map<string, Served>()
   readonly taken = new Map<string, string>()
 

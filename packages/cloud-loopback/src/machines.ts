@@ -6,7 +6,7 @@ import type { CallFaults } from '@gyropilot/cloud-provider/in-memory'
 
 export type MachineState = 'running' | 'stopped' | 'terminated'
 
-export interface MachinesOptions {
+interface MachinesOptions {
   readonly providerName: string
   readonly faults: CallFaults
   readonly region: string

@@ -24,7 +24,7 @@ export interface AuditEntry {
 /** Called once a request of a part within this process is answered. Requests over sockets are not audited. */
 export type Audit = (entry: AuditEntry) => void
 
-export interface InProcessConnectionOptions {
+interface InProcessConnectionOptions {
   readonly server: ApiServer
   readonly identities: Identities
   readonly authorityPem: string

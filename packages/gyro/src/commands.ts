@@ -1,7 +1,7 @@
 /** The commands of gyro: what each is for and what it takes. Help and completion are made of it. Pure. */
 import type { FlagDefinition } from '@gyropilot/manager/flags'
 
-export interface Command {
+interface Command {
   readonly name: string
   readonly summary: string
   /** Words that its first argument may be. */

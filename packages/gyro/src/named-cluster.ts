@@ -7,7 +7,7 @@ import { gyroErrors } from './errors.ts'
 import type { RunningCluster } from './running/running-cluster.ts'
 
 /** Empty: not given. */
-export interface ClusterChoice {
+interface ClusterChoice {
   readonly kubeconfig: string
   readonly context: string
 }

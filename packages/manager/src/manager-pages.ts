@@ -24,7 +24,7 @@ import type { DebugHandler } from './serving/routes.ts'
 /** Reviews must not wait for the controllers' requests. */
 const REVIEW_RATE: ClientRate = { qps: 200, burst: 400 }
 
-export interface ManagerPagesOptions {
+interface ManagerPagesOptions {
   readonly program: Program
   readonly options: Options
   readonly world: AppWorld

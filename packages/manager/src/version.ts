@@ -1,7 +1,7 @@
 /** --version: prints, or makes the process report another version. Pure. */
 import { managerErrors } from './errors.ts'
 
-export interface VersionAnswer {
+interface VersionAnswer {
   /** To be printed instead of running. */
   readonly print?: string
   /** What the process reports. */

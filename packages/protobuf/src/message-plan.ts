@@ -19,7 +19,7 @@ import { writeIntOrString, writeQuantity, writeRawJson, writeTime } from './writ
  * By schema name: JSON name -> field number. `...core-v1.VolumeSource` is a message whose fields are members of the JSON
  * object itself: an embedded struct of Go.
  */
-export type FieldNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>
+type FieldNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 export const fieldNumbers: FieldNumbers = numbers
 

@@ -1,4 +1,4 @@
-export interface SlowStartOptions<Result> {
+interface SlowStartOptions<Result> {
   /** A result after whose batch nothing more is started. */
   readonly ends: (result: Result) => boolean
   /** The result of an item that was never started; `ended` is the first result that ended the run, if one did. */

@@ -4,7 +4,7 @@ import type { Informer } from './informer.ts'
 import type { Write } from './effects.ts'
 import { compareResourceVersions, isResourceVersion } from './resource-versions.ts'
 
-export interface StaleCacheGuardOptions {
+interface StaleCacheGuardOptions {
   readonly informers: readonly Informer<KubernetesObject>[]
   /** Deletions count as writes too, where the server answers with the object: pods that have time to end. */
   readonly deletions?: boolean

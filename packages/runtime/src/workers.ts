@@ -11,7 +11,7 @@ interface Source<Item> {
   done(key: string): void
 }
 
-export interface WorkersOptions<Item extends { readonly key: string }> {
+interface WorkersOptions<Item extends { readonly key: string }> {
   readonly count: number
   readonly clock: Clock
   readonly logger: Logger

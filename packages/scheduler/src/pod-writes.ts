@@ -9,7 +9,7 @@ import type { EventRecorder } from '@gyropilot/runtime'
 
 export const SCHEDULER_NAME = 'default-scheduler'
 
-export interface PodWritesOptions {
+interface PodWritesOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger

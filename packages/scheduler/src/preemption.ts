@@ -16,7 +16,7 @@ export interface PreemptionCandidate {
   readonly budgetViolations: number
 }
 
-export interface PreemptionRules {
+interface PreemptionRules {
   /** Why the pod does not fit a node that is as `info` says; undefined: it does. */
   verdictOf(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined
   readonly budgets: readonly PodDisruptionBudget[]

@@ -20,7 +20,7 @@ import {
 import type { PreemptionCandidate } from './preemption.ts'
 import type { Snapshot } from './snapshot.ts'
 
-export interface PreemptorParts {
+interface PreemptorParts {
   readonly nodes: NodeIndex
   readonly search: NodeSearch
   readonly nominations: Nominations

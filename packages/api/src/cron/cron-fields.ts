@@ -7,7 +7,7 @@ import { timeZoneNamed } from './time-zone.ts'
 import type { TimeZone } from './time-zone.ts'
 
 /** The values that one field allows. A star also says that the field does not restrict anything. */
-export interface CronField {
+interface CronField {
   readonly values: ReadonlySet<number>
   readonly isStar: boolean
 }

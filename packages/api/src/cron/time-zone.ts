@@ -14,7 +14,7 @@ export interface LocalTime {
   readonly weekday: number
 }
 
-export type LocalFields = Omit<LocalTime, 'weekday'>
+type LocalFields = Omit<LocalTime, 'weekday'>
 
 export interface TimeZone {
   readonly name: string

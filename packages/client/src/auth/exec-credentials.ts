@@ -21,7 +21,7 @@ interface Credential {
   readonly expiresMs: number | undefined
 }
 
-export interface ExecContext {
+interface ExecContext {
   readonly host: Pick<HostEnvironment, 'runCommand' | 'interactive'>
   readonly clock: Clock
   readonly logger?: Logger

@@ -20,7 +20,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'socks5h:': 1080,
 }
 
-export interface DialOptions {
+interface DialOptions {
   readonly clock: Clock
   readonly server: URL
   /** Undefined: plain text. */
@@ -29,16 +29,16 @@ export interface DialOptions {
   readonly proxy: URL | undefined
 }
 
-export interface Dialled {
+interface Dialled {
   readonly socket: Socket | TLSSocket
   readonly protocol: 'h2' | 'http/1.1'
 }
 
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   return url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 80) : Number(url.port)
 }
 

@@ -46,7 +46,7 @@ const REPLIES_MAX = 1000
 const SETTINGS_TIMEOUT_MS = 10_000
 const PING_BYTES = Buffer.from('gyroping')
 
-export interface Http2Options extends HealthOptions {
+interface Http2Options extends HealthOptions {
   onClosed(): void
 }
 

@@ -12,7 +12,7 @@ interface OpenBlock {
 }
 
 /** Told of a block that is whole, in `bytes[start, end)`, for the time of the call. */
-export type OnBlock = (
+type OnBlock = (
   streamId: number,
   endsStream: boolean,
   bytes: Buffer,

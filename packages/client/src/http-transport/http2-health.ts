@@ -9,7 +9,7 @@ export interface HealthOptions {
 }
 
 /** What is done to the connection. */
-export interface HealthActions {
+interface HealthActions {
   ping(): void
   /** The PING was not answered. */
   onDead(text: string): void

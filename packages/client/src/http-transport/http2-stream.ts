@@ -5,7 +5,7 @@ import type { ChunkSource } from './chunk-stream.ts'
 import type { Exchange, WireAnswer } from './connection.ts'
 
 /** What a stream asks of its connection. */
-export interface StreamOwner {
+interface StreamOwner {
   cancel(stream: Http2Stream): void
   widen(stream: Http2Stream, bytes: number): void
 }

@@ -25,7 +25,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   8: 'address type not supported',
 }
 
-export interface Socks5Request {
+interface Socks5Request {
   readonly clock: Clock
   /** Connected to the proxy. */
   readonly socket: Socket

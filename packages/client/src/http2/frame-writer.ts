@@ -5,7 +5,7 @@ const SLAB_BYTES = 32_768
 /** Longer pieces are not copied. */
 const LONGEST_COPY_BYTES = 8192
 
-export interface FrameSink {
+interface FrameSink {
   write(bytes: Buffer, written?: () => void): unknown
   cork(): void
   uncork(): void

@@ -26,7 +26,7 @@ import { emptyWatch, watchStream } from '../watches/watch-stream.ts'
 const MOST_RETRIES = 10
 const CONNECTION_RETRY_DELAY_MS = 1000
 
-export interface RequestSenderOptions {
+interface RequestSenderOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly logger: Logger

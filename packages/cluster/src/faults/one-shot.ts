@@ -21,7 +21,7 @@ export type OneShot =
       readonly fault: EventFault | WorldFault
     }
 
-export interface OneShotOptions {
+interface OneShotOptions {
   /** Whose requests and events count. */
   readonly process: string
   readonly shot?: OneShot

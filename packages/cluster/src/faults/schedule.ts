@@ -10,7 +10,7 @@ export type RequestPlace = Pick<
   RequestFacts,
   'process' | 'link' | 'verb' | 'collection' | 'subresource'
 >
-export type EventPlace = Pick<EventFacts, 'process' | 'link' | 'collection' | 'type'>
+type EventPlace = Pick<EventFacts, 'process' | 'link' | 'collection' | 'type'>
 
 interface At {
   /** Virtual milliseconds since the cluster's start. */

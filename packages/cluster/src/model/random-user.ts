@@ -6,7 +6,7 @@ import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 import { cloudOperations, operations } from './operations.ts'
 import type { Hand, Operation } from './operation.ts'
 
-export interface RandomUserOptions {
+interface RandomUserOptions {
   /** Mean pause between two operations, in virtual milliseconds. Default 5 s. */
   readonly meanPauseMs?: number
   /** Names of operations; default all. */

@@ -4,12 +4,12 @@
  */
 import type { ClusterRole, KubernetesObject, ObjectMeta, ResourceType } from '@gyropilot/api'
 
-export interface GatedKind extends KubernetesObject {
+interface GatedKind extends KubernetesObject {
   readonly spec?: Readonly<Record<string, unknown>>
   readonly status?: Readonly<Record<string, unknown>>
 }
 
-export interface GatedKindOptions {
+interface GatedKindOptions {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -23,7 +23,7 @@ export interface GatedKindOptions {
   readonly rules?: ClusterRole['rules']
 }
 
-export interface InstalledKind {
+interface InstalledKind {
   readonly type: ResourceType<GatedKind>
   /** For `Scenario.installed`. */
   readonly installed: readonly KubernetesObject[]

@@ -1,6 +1,6 @@
 /** The smallest part of a list that still fails: delta debugging, by taking ever smaller parts away. */
 
-export interface Minimized<T> {
+interface Minimized<T> {
   readonly items: readonly T[]
   readonly tries: number
   /** No single item can be taken away any more. False: the tries were used up before that was known. */

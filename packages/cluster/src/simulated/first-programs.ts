@@ -14,7 +14,7 @@ import type { SimulationOptions } from './simulation-options.ts'
 /** More nodes than this share processes. */
 const MOST_NODE_PROCESSES = 10
 
-export interface FirstPrograms {
+interface FirstPrograms {
   readonly cloud: CloudProvider | undefined
   onNodesReady(count: number): void
   onStorageReady(): void

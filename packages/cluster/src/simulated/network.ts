@@ -25,7 +25,7 @@ export interface Latency {
 }
 
 /** Told of what passes; nothing here changes it. */
-export interface NetworkObserver {
+interface NetworkObserver {
   /** A request leaves its process. */
   sent(facts: RequestFacts, life: Incarnation): void
   answered(facts: RequestFacts, status: number): void
@@ -37,7 +37,7 @@ export interface NetworkObserver {
   fault(text: string): void
 }
 
-export interface NetworkOptions {
+interface NetworkOptions {
   readonly clock: Clock
   readonly identities: Identities
   /** The server of this moment; undefined while it is down. */
@@ -51,7 +51,7 @@ export interface NetworkOptions {
 /** How long a caller waits for a server that does not answer at all. */
 const UNREACHABLE_MS = 10_000
 
-export interface Link {
+interface Link {
   readonly life: Incarnation
   /** `leader-election`, or the user name. */
   readonly name: string

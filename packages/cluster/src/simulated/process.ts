@@ -100,7 +100,7 @@ export class Incarnation implements Gate {
 /** What a process does with one life. Resolving or rejecting ends it; it is then started again. */
 export type Program = (life: Incarnation) => Promise<void>
 
-export interface SimulatedProcessOptions {
+interface SimulatedProcessOptions {
   readonly name: string
   readonly clock: Clock
   readonly random: RandomSource

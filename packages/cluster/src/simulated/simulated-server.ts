@@ -9,7 +9,7 @@ import { Incarnation } from './process.ts'
 import type { ProgramWorld } from './programs.ts'
 import type { SimulationOptions } from './simulation-options.ts'
 
-export interface SimulatedServerParts {
+interface SimulatedServerParts {
   readonly clock: VirtualClock
   readonly random: RandomSource
   readonly store: Store

@@ -12,7 +12,7 @@ export type EventFate =
   | { readonly fate: 'break' }
   | { readonly fate: 'gap' }
 
-export interface WatchRelayOptions {
+interface WatchRelayOptions {
   readonly clock: Clock
   readonly gate: Gate
   fateOf(event: Event): EventFate

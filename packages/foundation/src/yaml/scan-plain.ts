@@ -2,7 +2,7 @@ import { isBlank, isBreak, isSpaceOrEnd, TAB, END } from './cursor.ts'
 import type { Cursor } from './cursor.ts'
 import { wrongCharacters } from './yaml-error.ts'
 
-export interface PlainScalar {
+interface PlainScalar {
   readonly text: string
   /** A key may follow at once. */
   readonly endsOnNewLine: boolean

@@ -26,7 +26,7 @@ export interface Checked {
   readonly findings: readonly Finding[]
 }
 
-export type DocumentOptions = Pick<CheckOptions, 'namespace' | 'ignoreMissingKinds'>
+type DocumentOptions = Pick<CheckOptions, 'namespace' | 'ignoreMissingKinds'>
 
 export async function checkDocuments(
   server: CheckingServer,

@@ -5,8 +5,8 @@ import { gyroErrors } from '../errors.ts'
 import { flagsOf, separated } from '../flags.ts'
 import { checkFlags } from './check-flags.ts'
 
-export type Output = 'text' | 'json' | 'github'
-export type PodSecurityLevel = 'privileged' | 'baseline' | 'restricted'
+type Output = 'text' | 'json' | 'github'
+type PodSecurityLevel = 'privileged' | 'baseline' | 'restricted'
 
 export interface CheckOptions {
   /** Files and folders as given; `-` is standard input. */

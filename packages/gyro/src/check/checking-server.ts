@@ -8,13 +8,13 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { CheckOptions } from './check-options.ts'
 
-export interface Answer {
+interface Answer {
   /** Undefined: accepted. */
   readonly refusal: Status | undefined
   readonly warnings: readonly string[]
 }
 
-export type FieldValidation = 'Strict' | 'Ignore'
+type FieldValidation = 'Strict' | 'Ignore'
 
 const TOKEN = 'check'
 

@@ -14,7 +14,7 @@ export interface DecodingMistake {
 }
 
 /** Says why a value cannot be decoded; undefined: it can. */
-export type Decode = (value: unknown) => Promise<string | undefined>
+type Decode = (value: unknown) => Promise<string | undefined>
 
 /** One answer for each value asked for: a manifest has some hundreds, and only parts that are refused are opened. */
 export async function decodingMistakes(

@@ -5,7 +5,7 @@ import { SourceFile } from './source/source-file.ts'
 import type { Finding } from './findings.ts'
 import { isManifestName, kustomizedFiles, KUSTOMIZATIONS, otherPurpose } from './folder-rules.ts'
 
-export interface FoundFile {
+interface FoundFile {
   readonly file: SourceFile
   /** Named on the command line: then it must be a manifest. */
   readonly named: boolean

@@ -11,7 +11,7 @@ import { isUndecodable, mistakesOf, oneLine, strictMistakes } from './refusal.ts
 import type { Mistake } from './refusal.ts'
 import { leadingPath, placeOfField } from './source/field-path.ts'
 
-export interface Judgement {
+interface Judgement {
   /** What the server answers to the create; undefined: it accepts. */
   readonly refusal: Status | undefined
   readonly findings: readonly Finding[]

@@ -20,7 +20,7 @@ export interface Manifest {
 }
 
 /** Why a document, or an item of a list, is no object. */
-export interface NoObject {
+interface NoObject {
   readonly document: SourceDocument
   readonly node: SourceNode
   readonly problem: string

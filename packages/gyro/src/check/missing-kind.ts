@@ -2,7 +2,7 @@
 import type { ResourceInfo } from '@gyropilot/api-server'
 import { suggestion } from '@gyropilot/foundation'
 
-export interface AskedKind {
+interface AskedKind {
   readonly group: string
   readonly apiVersion: string
   readonly kind: string

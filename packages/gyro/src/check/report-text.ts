@@ -17,7 +17,7 @@ function line(finding: Finding, color: boolean): string {
   return `${place} ${style(COLORS[severity], `${severity}:`)} ${messageText(finding)}${origin}`
 }
 
-export function placeText({ file, line: row, column }: Finding): string {
+function placeText({ file, line: row, column }: Finding): string {
   return row === 0 ? file : `${file}:${row}:${column}`
 }
 

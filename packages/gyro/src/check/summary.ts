@@ -2,7 +2,7 @@
 import type { CheckedObject } from './check-documents.ts'
 import type { Finding, Severity, Verdict } from './findings.ts'
 
-export interface Summary {
+interface Summary {
   readonly files: number
   readonly objects: number
   readonly accepted: number

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { makeDirectory } from '@gyropilot/foundation'
 import { programOf } from './programs.ts'
 
-export interface Assets {
+interface Assets {
   readonly folder: string
   /** Path of a kubectl; empty: there is none, and the one in the folder says so. */
   readonly kubectl: string

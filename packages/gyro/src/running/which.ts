@@ -10,7 +10,7 @@ export const processFlag: FlagDefinition = {
   help: 'The cluster of this process, as gyro status shows it, in whatever folder. 0: that of this folder.',
 }
 
-export interface Wish {
+interface Wish {
   readonly folder: string
   /** 0: any. */
   readonly processId: number

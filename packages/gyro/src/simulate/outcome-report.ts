@@ -85,7 +85,7 @@ function replayLine(seed: string, options: SimulateOptions): string {
 }
 
 /** Undefined when it would be too long to paste. */
-export function shrunkReplayLine(
+function shrunkReplayLine(
   seed: string,
   schedule: Schedule,
   { minutes, nodes, managers, cloud, scenario }: SimulateOptions,

@@ -7,7 +7,7 @@ import { flagsOf } from '../flags.ts'
 import { simulateFlags } from './simulate-flags.ts'
 
 /** One schedule of an exploration. */
-export interface Place {
+interface Place {
   readonly disturbance: Disturbance
   readonly position: number
 }

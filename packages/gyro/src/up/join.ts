@@ -7,7 +7,7 @@ import { PrometheusRegistry, SystemHost } from '@gyropilot/foundation'
 import type { World } from './world.ts'
 import type { UpOptions } from './up-options.ts'
 
-export interface Joined {
+interface Joined {
   readonly parts: Parts
   readonly server: string
   readonly kubeconfig: string

@@ -36,7 +36,7 @@ export function linesOf(events: readonly Event[]): readonly Line[] {
 }
 
 /** Undefined: not worth a line. Repeats of an event are told at 2, 10, 100, ... */
-export function lineOf(event: Event): Line | undefined {
+function lineOf(event: Event): Line | undefined {
   const { kind = '', name = '', namespace } = event.involvedObject ?? {}
   const warning = event.type === 'Warning'
   if (!warning && (!NOTABLE.has(event.reason ?? '') || QUIET_KINDS.has(kind))) return undefined

@@ -13,7 +13,7 @@ import { LOG_VARIABLE, isDetached } from './place.ts'
 import type { BannerFacts } from './terminal.ts'
 import type { UpOptions } from './up-options.ts'
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   readonly args: readonly string[]
   readonly options: UpOptions
   readonly clock: Clock

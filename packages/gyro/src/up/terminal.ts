@@ -24,7 +24,7 @@ export interface BannerFacts {
   readonly notes: readonly string[]
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   write(text: string): void
   readonly color: boolean
   nowMs(): number

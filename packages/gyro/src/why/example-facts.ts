@@ -2,7 +2,7 @@
 import type { DiscoveredResource, UnstructuredObject } from '@gyropilot/api'
 import type { Facts, Found, WebhookFact } from './facts.ts'
 
-export const NOW = '2026-01-02T03:04:05Z'
+const NOW = '2026-01-02T03:04:05Z'
 export const nowMs = Date.parse(NOW)
 
 /** RFC 3339, so many seconds before the present of the tests. */

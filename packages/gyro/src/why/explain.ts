@@ -37,7 +37,7 @@ function finalizers(facts: Facts): readonly Reason[] {
 }
 
 /** `deletionTimestamp` lies at the end of the grace period. */
-export function deletionAskedAt(object: UnstructuredObject): string | undefined {
+function deletionAskedAt(object: UnstructuredObject): string | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata ?? {}
   if (!deletionTimestamp) return undefined
   const atMs = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000

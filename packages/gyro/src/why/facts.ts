@@ -28,7 +28,7 @@ export interface Listing {
 }
 
 /** `gone`: 404 or another uid. */
-export type OwnerState =
+type OwnerState =
   | { readonly state: 'there'; readonly found: Found }
   | { readonly state: 'gone' }
   | { readonly state: 'unknown kind' }
@@ -99,7 +99,7 @@ export interface Reason {
   readonly waitsFor: readonly Found[]
 }
 
-export type ReasonCode =
+type ReasonCode =
   | 'BlockedByWebhook'
   | 'ControllerStopped'
   | 'Dependents'

@@ -16,7 +16,7 @@ import type {
 import type { Facts, Found } from './facts.ts'
 import { counted } from './words.ts'
 
-export interface RelatedRead {
+interface RelatedRead {
   readonly group: string
   readonly resource: string
 }
@@ -285,7 +285,7 @@ function conditionMessages({ object }: Facts): readonly string[] {
     .flatMap(({ type, message }) => (message ? [`condition ${type}: ${message}`] : []))
 }
 
-export interface ConditionLike {
+interface ConditionLike {
   readonly type: string
   readonly status: string
   readonly reason?: string

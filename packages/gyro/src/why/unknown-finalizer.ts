@@ -34,7 +34,7 @@ interface FieldsOfFinalizers {
   readonly 'f:metadata'?: { readonly 'f:finalizers'?: Readonly<Record<string, unknown>> }
 }
 
-export interface LikelyOwner {
+interface LikelyOwner {
   /** `lease ns/name held by x, renewed 3s ago`. */
   readonly text: string
   readonly runs: boolean

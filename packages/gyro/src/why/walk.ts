@@ -93,7 +93,7 @@ function bare(found: Found, state: Answer['state']): Answer {
   }
 }
 
-export interface Holder {
+interface Holder {
   readonly object: Answer['object']
   /** `NotDeleted`: an object that others wait for and nobody deletes. */
   readonly code: Reason['code'] | 'NotDeleted'

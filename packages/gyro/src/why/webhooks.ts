@@ -3,7 +3,7 @@ import { InvalidSelectorError, labelQueryOf } from '@gyropilot/api'
 import type { LabelSelector, Labels, RuleWithOperations, UnstructuredObject } from '@gyropilot/api'
 import type { Facts, Reason, WebhookFact } from './facts.ts'
 
-export type Operation = 'UPDATE' | 'DELETE'
+type Operation = 'UPDATE' | 'DELETE'
 
 /** A write that somebody has to make for the object to go. */
 export interface NeededWrite {

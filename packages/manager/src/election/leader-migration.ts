@@ -14,7 +14,7 @@ export interface LeaderMigration {
   readonly controllerLeaders: readonly ControllerLeader[]
 }
 
-export interface ControllerLeader {
+interface ControllerLeader {
   readonly name: string
   /** The manager that runs it; `*` is any. */
   readonly component: string

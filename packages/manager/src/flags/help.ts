@@ -6,7 +6,7 @@ export function usageOf(program: string): string {
   return `Usage:\n  ${program} [flags]\n`
 }
 
-export interface HelpOptions {
+interface HelpOptions {
   readonly name: string
   /** What the program is for, in lines. */
   readonly introduction: string

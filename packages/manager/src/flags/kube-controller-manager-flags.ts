@@ -5,8 +5,6 @@ import { generalFlags } from './general-flags.ts'
 import type { FlagDefinition } from './pflag.ts'
 import { servingFlags } from './serving-flags.ts'
 
-export type { FlagGroup } from './flag-group.ts'
-
 /** In the order of --help: what concerns all first, `--help` and `--version` last. */
 export const flagGroups: readonly FlagGroup[] = [
   ...generalFlags.slice(0, 3),

@@ -11,7 +11,7 @@ export interface ClientRate {
   readonly burst: number
 }
 
-export interface ClientSpecials {
+interface ClientSpecials {
   /** Multiples of the builder's rate. Default 1. */
   readonly qpsFactor?: number
   readonly burstFactor?: number

@@ -21,7 +21,7 @@ interface TokenRequest extends KubernetesObject {
   readonly status?: { readonly token: string; readonly expirationTimestamp: string }
 }
 
-export interface ServiceAccountTransportsOptions {
+interface ServiceAccountTransportsOptions {
   /** With root credentials: makes accounts and asks for tokens. */
   readonly root: Client
   /** Without credentials. */

@@ -46,7 +46,7 @@ export async function namedCertificates(
 }
 
 /** The pair to serve now, and how to read it again later. */
-export interface ServingCertificate {
+interface ServingCertificate {
   readonly pair: CertificateAndKey
   /** Rejects when it cannot be read. A pair made in memory stays what it is. */
   reload(): Promise<CertificateAndKey>

@@ -2,7 +2,7 @@
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import { featureGates, gateValues } from '../options/feature-gates.ts'
 
-export interface Build {
+interface Build {
   /** `v1.36.0` */
   readonly version: string
   readonly commit: string

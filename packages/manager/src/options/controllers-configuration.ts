@@ -11,7 +11,7 @@ export type HostFolders = NonNullable<
 >
 
 /** What the process finds around it: files that flags name, read, and where it runs. */
-export interface Surroundings {
+interface Surroundings {
   /** PEM bundle of --root-ca-file, else of the kubeconfig's cluster; empty where neither has one. */
   readonly rootCaPem: string
   /** --service-account-private-key-file; empty: none. */

@@ -2,8 +2,8 @@
 import { StatusError } from '@gyropilot/client'
 import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
 
-export type AuthenticationResult = 'success' | 'error'
-export type AuthorizationResult = 'allowed' | 'no-opinion' | 'error'
+type AuthenticationResult = 'success' | 'error'
+type AuthorizationResult = 'allowed' | 'no-opinion' | 'error'
 export type ReviewPurpose = 'authn' | 'authz'
 
 const ALPHA = { stability: 'ALPHA' } as const

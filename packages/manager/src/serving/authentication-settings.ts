@@ -17,7 +17,7 @@ import { certificatesOf } from './client-certificates.ts'
 const NAMESPACE = 'kube-system'
 const NAME = 'extension-apiserver-authentication'
 
-export interface AuthenticationSettingsOptions {
+interface AuthenticationSettingsOptions {
   readonly options: Options
   readonly host: Pick<HostEnvironment, 'readTextFile'>
   /** Of --authentication-kubeconfig; undefined: the cluster is not asked. */

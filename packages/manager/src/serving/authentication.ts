@@ -12,7 +12,7 @@ import { chainProblem, commonNameOf, userOf } from './client-certificates.ts'
 import type { IncomingRequest, User } from './request.ts'
 import { review } from './review.ts'
 
-export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 const AUTHENTICATED = 'system:authenticated'
 
 /** What is believed of certificates; may change while the manager runs. */
@@ -33,7 +33,7 @@ export interface FrontProxySettings {
   readonly extraHeaderPrefixes: readonly string[]
 }
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   readonly clock: Clock
   readonly random: RandomSource
   /** Asked at each request. */
@@ -45,7 +45,7 @@ export interface AuthenticationOptions {
 }
 
 /** A user, `anonymous` without credentials, or that the credentials presented are not good. */
-export type Authenticated = { readonly user: User } | { readonly refused: string }
+type Authenticated = { readonly user: User } | { readonly refused: string }
 
 interface TokenReview {
   readonly status?: {

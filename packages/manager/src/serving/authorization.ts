@@ -6,7 +6,7 @@ import { ExpiringCache } from './expiring-cache.ts'
 import type { User } from './request.ts'
 import { review } from './review.ts'
 
-export interface AuthorizationOptions {
+interface AuthorizationOptions {
   readonly clock: Clock
   readonly random: RandomSource
   /** For SubjectAccessReviews; undefined: nothing but always-allowed paths. */

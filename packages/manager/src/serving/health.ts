@@ -2,7 +2,7 @@
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { PlainAnswer } from './request.ts'
 
-export interface HealthCheck {
+interface HealthCheck {
   readonly name: string
   /** Undefined: healthy. The text of a failure stays inside; outside it reads `reason withheld`. */
   check(): string | undefined

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 
 /** One use of the flag. */
-export interface CertificateFiles {
+interface CertificateFiles {
   readonly certFile: string
   readonly keyFile: string
   /** Empty: those of the certificate. */

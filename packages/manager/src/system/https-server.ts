@@ -47,7 +47,7 @@ export interface HttpsServerOptions {
   answer(request: IncomingRequest): Promise<Answer>
 }
 
-export interface HttpsServer {
+interface HttpsServer {
   readonly port: number
   /** For handshakes from now on. Throws when certificate and key do not fit; the former ones then stay. */
   replace(material: ServingMaterial): void

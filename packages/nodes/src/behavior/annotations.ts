@@ -11,8 +11,6 @@ const PREFIX = 'sim.kubelet/'
 export const BEHAVIOR_ANNOTATION = `${PREFIX}behavior`
 const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index'
 
-export type Annotations = Readonly<Record<string, string>>
-
 type Kind = 'text' | 'flag' | 'duration' | 'integer' | 'load'
 
 /** By name behind the prefix. */

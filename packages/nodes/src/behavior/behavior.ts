@@ -22,7 +22,7 @@ export interface Run {
   readonly message?: string
 }
 
-export interface Failure {
+interface Failure {
   readonly reason: string
   readonly message: string
   /** How many attempts fail; Infinity: all. */
@@ -32,7 +32,7 @@ export interface Failure {
 export type ProbeKind = 'startup' | 'readiness' | 'liveness'
 
 /** What a probe comes to from `atMs` after the start on, until the next result. */
-export interface ProbeResult {
+interface ProbeResult {
   readonly atMs: number
   readonly success: boolean
 }

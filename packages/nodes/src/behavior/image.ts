@@ -22,7 +22,7 @@ export const DEFAULT_IMAGE_RULES: ImageRules = {
   ],
 }
 
-export type ImageProblem =
+type ImageProblem =
   | { readonly reason: 'InvalidImageName'; readonly message: string }
   | { readonly reason: 'ErrImagePull'; readonly message: string }
 

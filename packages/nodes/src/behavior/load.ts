@@ -6,7 +6,7 @@ import { parseQuantity } from '@gyropilot/api'
 import { durationMs } from './duration.ts'
 
 /** From `atMs` after the start on, until the next. CPU in cores, memory in bytes. */
-export interface LoadStep {
+interface LoadStep {
   readonly atMs: number
   readonly amount: number
 }

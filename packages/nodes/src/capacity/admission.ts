@@ -11,7 +11,7 @@ import {
 } from '@gyropilot/api'
 import type { HostPort, Node, Pod, ResourceAmounts } from '@gyropilot/api'
 
-export interface Refusal {
+interface Refusal {
   readonly reason: string
   readonly message: string
 }

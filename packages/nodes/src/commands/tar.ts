@@ -6,7 +6,7 @@ const BLOCK = 512
 /** Of a name or a header that stands for a name: longer ones are no names. */
 const MOST_NAME_BYTES = 65_536
 
-export interface TarEntry {
+interface TarEntry {
   readonly name: string
   readonly folder: boolean
   readonly bytes: Uint8Array

@@ -5,7 +5,7 @@ import { PLAIN_TEXT } from './port-answers.ts'
 import type { Page, Request } from './port-answers.ts'
 
 /** The run that is asked. */
-export interface AskedRun {
+interface AskedRun {
   readonly hostname: string
   readonly ranForMs: number
   readonly nowMs: number

@@ -100,7 +100,7 @@ function isShell(command: readonly string[]): boolean {
   return command.length === 1 && /(^|\/)(sh|ash|bash)$/.test(command[0]!)
 }
 
-export interface ProgramWatch extends Pick<Surroundings, 'onTrap'> {
+interface ProgramWatch extends Pick<Surroundings, 'onTrap'> {
   /** All that came before could be run here. */
   readonly onWait?: () => void
 }

@@ -312,7 +312,7 @@ export function substituted(value: string, environment: ReadonlyMap<string, stri
 }
 
 /** A field of the downward API. */
-export function fieldOf(pod: Pod, path: string, nodeName = pod.spec?.nodeName ?? ''): string {
+function fieldOf(pod: Pod, path: string, nodeName = pod.spec?.nodeName ?? ''): string {
   const keyed = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path)
   if (keyed !== null) return pod.metadata?.[keyed[1] as 'labels' | 'annotations']?.[keyed[2]!] ?? ''
   const values: Readonly<Record<string, () => string | undefined>> = {

@@ -3,7 +3,7 @@ import type { Volume } from '@gyropilot/api'
 import { FileStore, Quota } from '../files/file-store.ts'
 
 /** Far more than `kubectl cp` of sources or a dump of a small database needs, far less than a process has. */
-export const POD_QUOTA_BYTES = 64 * 2 ** 20
+const POD_QUOTA_BYTES = 64 * 2 ** 20
 
 interface RunEnvironment {
   readonly containerId: string

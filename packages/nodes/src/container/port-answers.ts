@@ -1,7 +1,7 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
 import type { Container, Pod } from '@gyropilot/api'
 
-export const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
+const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
 
 /** A byte stream to somewhere outside of the simulation. */
 export interface Dialed {
@@ -21,7 +21,7 @@ export interface PortStreams {
   readonly signal: AbortSignal
 }
 
-export interface Target {
+interface Target {
   readonly host: string
   readonly port: number
 }
@@ -61,7 +61,7 @@ export function reasonPhrase(status: number): string {
 }
 
 /** What a program of the pod answers there; undefined: the usual page. */
-export type Answer = (request: Request) => Promise<Page | undefined>
+type Answer = (request: Request) => Promise<Page | undefined>
 
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/
 const BAD_REQUEST = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PLAIN_TEXT}\r\nConnection: close\r\n\r\n400 Bad Request`
@@ -82,7 +82,7 @@ export function targetOf(pod: Pod, port: number): Target | undefined {
  * Whether a container of the pod listens there: one that says so, or any where none declares a port. Declaring them is only
  * information, and `kubectl create deployment web --image=nginx` declares none.
  */
-export function listens(pod: Pod, port: number): boolean {
+function listens(pod: Pod, port: number): boolean {
   return listener(pod, port) !== undefined
 }
 

@@ -14,7 +14,7 @@ import { DEVICES_ANNOTATION, classOf, devicesOf, sliceName, sliceOf } from './de
 const FIRST_RETRY_MS = 200
 const RETRY_LIMIT_MS = 10_000
 
-export interface DeviceDriverServices {
+interface DeviceDriverServices {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger

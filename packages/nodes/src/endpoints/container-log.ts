@@ -21,7 +21,7 @@ export interface LogOptions {
 }
 
 /** One run of a container: from its start to its end, if it has ended. */
-export interface LoggedRun {
+interface LoggedRun {
   readonly startedAtMs: number
   readonly finishedAtMs?: number
 }

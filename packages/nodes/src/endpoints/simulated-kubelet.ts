@@ -31,7 +31,7 @@ import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
 
-export interface LogRequest extends LogOptions {
+interface LogRequest extends LogOptions {
   readonly pod: Pod
   readonly container: string
   readonly previous: boolean

@@ -1,6 +1,6 @@
 /** Arguments of commands with many options: letters that may stand together, words, and values that may stand beside them. */
 
-export interface KnownOptions {
+interface KnownOptions {
   /** Letters that stand for themselves. */
   readonly flags: string
   /** Letters that a value follows. */
@@ -11,7 +11,7 @@ export interface KnownOptions {
   readonly wordsWithValue: Readonly<Record<string, string>>
 }
 
-export type Arguments =
+type Arguments =
   | {
       readonly kind: 'known'
       /** Values of each letter, in their order; those of flags are empty. */

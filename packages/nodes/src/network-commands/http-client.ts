@@ -9,7 +9,7 @@ import type { HttpUrl } from './url.ts'
 
 const MOST_REDIRECTIONS = 10
 
-export interface HttpWish extends HttpRequest {
+interface HttpWish extends HttpRequest {
   readonly mostMs: number
   readonly follows: boolean
   /** Told of each connection before its outcome is known to the caller. */

@@ -1,7 +1,7 @@
 /** From a command to who answers it: the name first, then the address. */
 import type { Process } from '../shell/process.ts'
 
-export interface Wanted {
+interface Wanted {
   readonly host: string
   readonly port: number
   readonly bytes: Uint8Array

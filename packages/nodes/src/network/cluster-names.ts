@@ -3,7 +3,7 @@
 const DOMAIN = '.cluster.local'
 const DEFAULT_MOST_DOTS = 1
 
-export interface Resolver {
+interface Resolver {
   readonly servers: readonly string[]
   readonly search: readonly string[]
   /** Names with fewer dots are looked for with the search list first. */

@@ -26,13 +26,13 @@ const LATE = Symbol('late')
 const LOOPBACK = /^(?:127\.|::1$)/
 
 /** Opens a port of a pod that runs on one of the nodes; a text says why not. */
-export type Forward = (
+type Forward = (
   pod: Pod,
   port: number,
   streams: PortStreams,
 ) => Promise<string | undefined> | undefined
 
-export interface ClusterNetworkOptions {
+interface ClusterNetworkOptions {
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource

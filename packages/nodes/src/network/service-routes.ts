@@ -15,7 +15,7 @@ export interface Destination {
   readonly pod?: { readonly namespace: string; readonly name: string }
 }
 
-export type Route =
+type Route =
   | { readonly kind: 'to'; readonly destinations: readonly Destination[] }
   /** There is nobody: connections are turned away. */
   | { readonly kind: 'refused' }

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '@gyropilot/foundation'
 import { NODE_ANNOTATION, isOff, nextChangeMs, outagesOf } from './node-document.ts'
 import type { Outage } from './node-document.ts'
 
-export interface MachineSwitchOptions {
+interface MachineSwitchOptions {
   readonly clock: Clock
   /** Resolves when the machine is up. `life` ends when it is turned off again; `wasOff`: everything on it has died. */
   turnOn(life: AbortSignal, wasOff: boolean): Promise<void>

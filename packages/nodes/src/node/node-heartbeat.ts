@@ -19,7 +19,7 @@ const FIRST_RETRY_MS = 100
 const FIRST_LEASE_RETRY_MS = 200
 const RETRY_LIMIT_MS = 7_000
 
-export interface HeartbeatServices {
+interface HeartbeatServices {
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource

@@ -8,7 +8,7 @@ import type { Clock, Logger } from '@gyropilot/foundation'
 
 const RETRY_MS = 1_000
 
-export interface DeletionServices {
+interface DeletionServices {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger

@@ -16,7 +16,7 @@ const WAITING_RETRY_LIMIT_MS = 1_000
 /** How long a pod waits for its volumes before its kubelet says so. */
 const PATIENCE_MS = 123_000
 
-export interface PodMountsOptions {
+interface PodMountsOptions {
   readonly clock: Clock
   readonly recorder: EventRecorder
   readonly references: PodReferences

@@ -15,7 +15,7 @@ import type { ContainerResources } from '../running/pod-resize.ts'
 /** A kubelet sees that a container runs with other resources when it looks at its runtime. */
 const RELIST_MS = 1_000
 
-export interface ResizerServices {
+interface ResizerServices {
   readonly clock: Clock
   readonly recorder: EventRecorder
   readonly signal: AbortSignal

@@ -7,7 +7,7 @@ import { mayRestart } from '../running/local-pod.ts'
 import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 import { actualPod, grantedPod } from '../running/pod-resize.ts'
 
-export interface NodeAddress {
+interface NodeAddress {
   readonly hostIp: string
 }
 

@@ -11,7 +11,7 @@ import { statusPatch } from './status-patch.ts'
 
 const RETRY_MS = 10_000
 
-export interface StatusWriterOptions {
+interface StatusWriterOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger

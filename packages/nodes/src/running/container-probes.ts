@@ -12,9 +12,9 @@ import type { PodPrograms } from './pod-programs.ts'
 type Probe = NonNullable<Container['livenessProbe']>
 
 /** Undefined: success. Else what the kubelet says of the failure. */
-export type Verdict = string | undefined
+type Verdict = string | undefined
 
-export interface ProbeServices {
+interface ProbeServices {
   readonly clock: Clock
   /** Aborts when the run ends. */
   readonly signal: AbortSignal

@@ -15,7 +15,7 @@ export const BACK_OFF_LIMIT_MS = 300_000
 /** How long ErrImagePull shows before it becomes ImagePullBackOff. */
 const PULL_ERROR_SHOWN_MS = 1_000
 
-export interface PullServices extends NewsServices {
+interface PullServices extends NewsServices {
   readonly clock: Clock
   readonly imageRules: ImageRules
   readonly signal: AbortSignal

@@ -7,9 +7,9 @@ import { portProblem } from '../container/port-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
 
-export type Hook = NonNullable<NonNullable<Container['lifecycle']>['preStop']>
+type Hook = NonNullable<NonNullable<Container['lifecycle']>['preStop']>
 
-export interface HookServices {
+interface HookServices {
   readonly clock: Clock
   readonly programs: Pick<PodPrograms, 'exec' | 'request'>
   pod(): Pod

@@ -27,7 +27,7 @@ const MOST_MESSAGE_BYTES = 4_096
 const MOST_LOG_LINES = 80
 const MOST_LOG_BYTES = 2_048
 
-export interface PodProgramsOptions {
+interface PodProgramsOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly behavior: PodBehavior
@@ -38,7 +38,7 @@ export interface PodProgramsOptions {
 type Probe = NonNullable<Container['livenessProbe']>
 type HttpGet = NonNullable<Probe['httpGet']>
 
-export interface CommandResult {
+interface CommandResult {
   readonly exitCode: number
   readonly output: string
 }

@@ -2,7 +2,7 @@
 
 const LINE_BREAK = 10
 
-export interface InputLine {
+interface InputLine {
   readonly text: string
   /** False: the input ended before a line break came. */
   readonly isWhole: boolean

@@ -18,7 +18,7 @@ export interface SimpleCommand {
   readonly redirections: readonly Redirection[]
 }
 
-export interface Conditional {
+interface Conditional {
   /** `if` and each `elif`. */
   readonly branches: readonly {
     readonly condition: readonly Step[]
@@ -34,7 +34,7 @@ export interface Loop {
 }
 
 /** `( )` with variables and a folder of its own, `{ }` with those around it. */
-export interface Group {
+interface Group {
   readonly group: readonly Step[]
   readonly isSubshell: boolean
 }
@@ -56,13 +56,13 @@ export interface Selection {
 }
 
 /** `name() { }`: what a command of that name does from then on. */
-export interface Definition {
+interface Definition {
   readonly defines: string
   readonly body: Command
 }
 
 /** What a loop or a group reads and writes as a whole. */
-export interface Redirected {
+interface Redirected {
   readonly redirected: Exclude<Command, SimpleCommand>
   readonly redirections: readonly Redirection[]
 }

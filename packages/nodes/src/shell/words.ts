@@ -12,7 +12,7 @@ export type Part =
   | { readonly sum: string; readonly quoted: boolean }
 
 /** `${NAME:-text}` and its like: what counts without a value (`-`), with one (`+`), or is said at the end of a script without (`?`). */
-export interface Asked {
+interface Asked {
   readonly operator: '-' | '+' | '?'
   readonly text: string
   /** `:`: an empty value is none. */

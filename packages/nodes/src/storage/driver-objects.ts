@@ -31,7 +31,7 @@ export const standardClass: StorageClass = {
 }
 
 /** What of a node's place decides which volumes it reaches. */
-export function topologyKeysOf({ metadata }: Node): readonly string[] {
+function topologyKeysOf({ metadata }: Node): readonly string[] {
   return metadata?.labels?.[ZONE] === undefined ? [HOSTNAME] : [HOSTNAME, ZONE]
 }
 

@@ -5,7 +5,7 @@ import { ExponentialRateLimiter, RateLimitingQueue } from '@gyropilot/runtime'
 const FIRST_RETRY_MS = 1_000
 const RETRY_LIMIT_MS = 300_000
 
-export interface KeyedLoopOptions {
+interface KeyedLoopOptions {
   readonly clock: Clock
   readonly logger: Logger
   /** What it throws is tried again: after 1 s, 2 s, 4 s... at most 5 min. */

@@ -12,11 +12,11 @@ import { placeOf, sharedPlaceOf } from './volume-data.ts'
 import type { VolumeData } from './volume-data.ts'
 import type { VolumeListers } from './volume-sources.ts'
 
-export interface NodeVolumesOptions extends ReportedVolumesOptions, NodeExpansionOptions {
+interface NodeVolumesOptions extends ReportedVolumesOptions, NodeExpansionOptions {
   readonly data: VolumeData
 }
 
-export type Mounting =
+type Mounting =
   | { readonly state: 'mounted'; readonly store: FileStore }
   /** Not yet, and nobody is told: somebody else has to act. */
   | { readonly state: 'waiting'; readonly reason: string }

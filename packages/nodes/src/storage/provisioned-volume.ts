@@ -16,7 +16,7 @@ export const DELETION_FINALIZER = 'external-provisioner.volume.kubernetes.io/fin
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by'
 
 /** Where the volume may be; `undefined`: anywhere. Both a label of nodes and its value. */
-export interface Segment {
+interface Segment {
   readonly key: string
   readonly value: string
 }

@@ -10,7 +10,7 @@ import { isForWantOfRoom, valueProblems } from './script.ts'
 import { onAnyChange } from './storage-services.ts'
 import type { StorageServices } from './storage-services.ts'
 
-export const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
+const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
 const ASKED = [
   'volume.kubernetes.io/storage-provisioner',
   'volume.beta.kubernetes.io/storage-provisioner',

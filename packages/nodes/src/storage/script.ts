@@ -18,9 +18,9 @@ const OPERATIONS: readonly StorageOperation[] = [
   'mount',
 ]
 const PREFIX = `${DRIVER}/`
-export const TOPOLOGY = `${PREFIX}topology`
+const TOPOLOGY = `${PREFIX}topology`
 const TOPOLOGIES = ['zone', 'node', 'anywhere'] as const
-export type TopologyKind = (typeof TOPOLOGIES)[number]
+type TopologyKind = (typeof TOPOLOGIES)[number]
 
 export type Values = Readonly<Record<string, string>>
 

@@ -21,7 +21,7 @@ import { VolumeDeleter } from './volume-deleter.ts'
 
 const RETRY_MS = 1_000
 
-export interface StorageDriverOptions {
+interface StorageDriverOptions {
   readonly client: Client
   readonly informers: InformerFactory
   readonly clock: Clock

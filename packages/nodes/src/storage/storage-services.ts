@@ -24,7 +24,7 @@ export interface StorageServices {
   readonly informers: StorageInformers
 }
 
-export interface StorageInformers {
+interface StorageInformers {
   readonly claims: Informer<PersistentVolumeClaim>
   readonly volumes: Informer<PersistentVolume>
   readonly attachments: Informer<VolumeAttachment>

@@ -31,7 +31,7 @@ export function field(fieldNumber: number, ...parts: readonly (string | Uint8Arr
   return Buffer.concat([tag(fieldNumber, LENGTH_DELIMITED), varint(content.length), content])
 }
 
-export interface EnvelopeParts {
+interface EnvelopeParts {
   readonly apiVersion?: string
   readonly kind?: string
   readonly raw?: Uint8Array

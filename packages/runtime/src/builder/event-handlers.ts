@@ -79,7 +79,7 @@ export function enqueueMapped<T extends KubernetesObject>(
   }
 }
 
-export interface OwnerOptions {
+interface OwnerOptions {
   /** All owners of the type, not only the controlling one. */
   readonly everyOwner?: boolean
 }

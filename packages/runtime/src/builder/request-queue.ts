@@ -22,7 +22,7 @@ export interface KeyQueue {
   shutDown(): void
 }
 
-export interface KeyQueueOptions {
+interface KeyQueueOptions {
   readonly clock: Clock
   readonly name: string
   readonly metrics: MetricsRegistry

@@ -3,7 +3,7 @@ import { Deque } from '@gyropilot/foundation'
 import type { ObjectTable } from './object-table.ts'
 
 /** What happened to one object, or to the whole cache. */
-export type Delta<T extends KubernetesObject> = ObjectDelta<T> | WholeDelta<T>
+type Delta<T extends KubernetesObject> = ObjectDelta<T> | WholeDelta<T>
 
 /** `key` is the object's; a deletion carries the last state that the server sent. */
 export interface ObjectDelta<T extends KubernetesObject> {

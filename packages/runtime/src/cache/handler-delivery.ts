@@ -11,7 +11,7 @@ export type Notification<T extends KubernetesObject> =
   | { readonly kind: 'update'; readonly previous: T; readonly object: T }
   | { readonly kind: 'delete'; readonly object: T | DeletedFinalStateUnknown<T> }
 
-export interface HandlerDeliveryOptions<T extends KubernetesObject> {
+interface HandlerDeliveryOptions<T extends KubernetesObject> {
   readonly handler: EventHandler<T>
   readonly clock: Clock
   readonly logger: Logger

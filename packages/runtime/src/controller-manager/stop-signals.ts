@@ -1,5 +1,5 @@
 /** The part of Node's `process` that is needed. */
-export interface SignalledProcess {
+interface SignalledProcess {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown
   exit(code: number): unknown
 }

@@ -12,7 +12,7 @@ const BETWEEN_TRIES_MS = 10_000
 /** Servers keep of an event what was sent. */
 const UNREAD = { unread: true }
 
-export interface EventWriterOptions {
+interface EventWriterOptions {
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource

@@ -7,7 +7,7 @@ import type { LeaseRecord } from './lease-record.ts'
 /** How long a refusal counts: who had no permission may be given it, at the start of a cluster above all. */
 const REFUSED_FOR_MS = 60_000
 
-export interface LeaseWatchOptions {
+interface LeaseWatchOptions {
   readonly lock: LeaseLock
   readonly clock: Clock
   readonly logger: Logger

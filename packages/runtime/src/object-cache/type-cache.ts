@@ -16,7 +16,7 @@ import type { ObjectCacheOptions, ReadMode, ResolvedScope } from './cache-option
 
 const DEFAULT_SYNC_PERIOD_MS = 10 * 3_600_000
 
-export interface CacheQuery {
+interface CacheQuery {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string

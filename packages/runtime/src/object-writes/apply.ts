@@ -17,7 +17,7 @@ export interface ApplyOptions {
 }
 
 /** Any part of an object: what is absent is not ours, which is not the same as 0, `''` or `false`. */
-export type Partially<T> = T extends readonly unknown[]
+type Partially<T> = T extends readonly unknown[]
   ? T
   : T extends object
     ? { readonly [Field in keyof T]?: Partially<T[Field]> }

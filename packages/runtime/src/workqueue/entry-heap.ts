@@ -4,7 +4,7 @@ import { Heap } from '@gyropilot/foundation'
 const FEW_ENTRIES = 64
 
 /** Whose entries are in the heap: what is not in `current` under its key any more was replaced. */
-export interface EntryHeapOptions<Entry> {
+interface EntryHeapOptions<Entry> {
   readonly current: ReadonlyMap<string, Entry>
   readonly compare: (a: Entry, b: Entry) => number
 }

@@ -1,4 +1,4 @@
-export interface ParallelizeOptions {
+interface ParallelizeOptions {
   /** Pieces that one worker takes at a time. Default 1. */
   readonly chunkSize?: number
   /** Once it aborts no further piece is started. */

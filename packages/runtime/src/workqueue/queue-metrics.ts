@@ -1,7 +1,7 @@
 import type { Clock, Labels, MetricsRegistry } from '@gyropilot/foundation'
 
 /** `10e-9 * 10^k` as binary floating point gives it: dashboards select on the `le` texts, `9.999999999999999e-06` among them. */
-export const WORKQUEUE_BUCKETS: readonly number[] = exponentialBuckets(10e-9, 10, 10)
+const WORKQUEUE_BUCKETS: readonly number[] = exponentialBuckets(10e-9, 10, 10)
 
 /** controller-runtime's: two more, to 1000 s. */
 const CONTROLLER_BUCKETS: readonly number[] = exponentialBuckets(10e-9, 10, 12)
@@ -207,7 +207,7 @@ function workqueueFamilies(registry: MetricsRegistry, withController: boolean) {
 }
 
 /** Each bound is the one before times `factor`, so that rounding errors are those of the reference. */
-export function exponentialBuckets(start: number, factor: number, count: number): number[] {
+function exponentialBuckets(start: number, factor: number, count: number): number[] {
   const bounds: number[] = []
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound)
   return bounds

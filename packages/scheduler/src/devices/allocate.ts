@@ -24,7 +24,7 @@ import type { Selectors } from './selectors.ts'
 import { added, consumptionOf, fitsBeside, isShared } from './shared-capacity.ts'
 import type { Consumption } from './shared-capacity.ts'
 
-export interface AllocationWorld {
+interface AllocationWorld {
   /** That the node can use, in the order in which they are tried. */
   readonly devices: readonly PublishedDevice[]
   /** Keys of devices that other claims have for themselves. */

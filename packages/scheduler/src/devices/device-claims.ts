@@ -42,7 +42,7 @@ import { Selectors } from './selectors.ts'
 import { added, isShare } from './shared-capacity.ts'
 import type { Consumption } from './shared-capacity.ts'
 
-export interface DeviceClaimsOptions {
+interface DeviceClaimsOptions {
   readonly client: Client
   readonly informers: InformerFactory
   readonly clock: Clock

@@ -17,13 +17,13 @@ import { NO_LABEL, topologySpread } from './topology-spread.ts'
 export type NodeFilter = (info: NodeInfo) => readonly string[]
 
 /** What all nodes have in common is found out once for a pod. Undefined: it does not concern this pod. */
-export type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
+type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined
 
 /** Whether the filter of devices, and not the node's own count, judges the resource there. */
 export type ServedByDevices = (info: NodeInfo, resource: string) => boolean
 
 /** Whether taking pods away from the node can help: preemption looks at those only. */
-export type Curable = (pod: Pod) => PreparedFilter['isCurable']
+type Curable = (pod: Pod) => PreparedFilter['isCurable']
 
 export interface NamedFilter {
   readonly name: string

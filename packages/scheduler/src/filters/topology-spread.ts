@@ -51,7 +51,7 @@ function least(counts: Iterable<number>): number {
 }
 
 /** Matching pods per domain, over the nodes that the constraint looks at. */
-export function domainCounts(
+function domainCounts(
   pod: Pod,
   constraint: TopologySpreadConstraint,
   constraints: readonly TopologySpreadConstraint[],

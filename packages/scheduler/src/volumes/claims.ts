@@ -41,7 +41,7 @@ interface Named<T> {
   get(namespace: undefined, name: string): T | undefined
 }
 
-export interface ClaimUse {
+interface ClaimUse {
   readonly name: string
   readonly claim: PersistentVolumeClaim | undefined
   /** Made by the ephemeral volume controller for this pod alone. */

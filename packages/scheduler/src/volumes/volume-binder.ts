@@ -16,7 +16,7 @@ const PATIENCE_MS = 600_000
 const BY_CLASS = 'storageClassName'
 const BY_NODE = 'spec.nodeName'
 
-export interface VolumeBinderOptions {
+interface VolumeBinderOptions {
   readonly client: Client
   readonly clock: Clock
   readonly informers: InformerFactory

@@ -45,7 +45,7 @@ export interface VolumePlan {
 }
 
 /** The claims of one pod, sorted by what has to be done for them. */
-export interface PodVolumes {
+interface PodVolumes {
   readonly bound: readonly PersistentVolumeClaim[]
   readonly toChoose: readonly PersistentVolumeClaim[]
 }

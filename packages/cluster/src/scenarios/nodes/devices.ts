@@ -31,7 +31,7 @@ export function deviceClaim(name: string, namespace = 'default'): ResourceClaim 
   }
 }
 
-export interface DevicePodOptions {
+interface DevicePodOptions {
   readonly namespace?: string
   /** The claim that it names; absent: one from the template. */
   readonly claim?: string

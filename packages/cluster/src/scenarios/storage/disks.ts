@@ -118,7 +118,7 @@ const STEP_MS = 20_000
 const ATTACH_DETACH = 'persistentvolume-attach-detach-controller'
 
 /** Nodes that have the disk. */
-export function nodesWith(cluster: SimulatedCluster, name: string): readonly string[] {
+function nodesWith(cluster: SimulatedCluster, name: string): readonly string[] {
   return cluster.objects
     .all(resources.volumeattachments)
     .filter(({ spec, status }) => spec.source.persistentVolumeName === name && status?.attached)

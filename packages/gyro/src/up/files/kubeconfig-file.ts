@@ -9,7 +9,7 @@ export interface KubeconfigPlace {
   readonly note: string | undefined
 }
 
-export interface KubeconfigWish {
+interface KubeconfigWish {
   /** Where it goes usually, or as the flag says. */
   readonly path: string
   /** The flag said so. */

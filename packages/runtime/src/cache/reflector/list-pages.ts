@@ -2,7 +2,7 @@ import type { KubernetesObject, ObjectList } from '@gyropilot/api'
 import { isExpired } from '@gyropilot/client'
 import type { ListOptions, ResourceClient } from '@gyropilot/client'
 
-export interface ListedPages<T> {
+interface ListedPages<T> {
   readonly items: readonly T[]
   /** That of the first page: the state of the whole. */
   readonly resourceVersion: string

@@ -28,7 +28,7 @@ export interface ReflectorSink<T extends KubernetesObject> {
   temporary(): TemporarySink<T>
 }
 
-export interface TemporarySink<T extends KubernetesObject> {
+interface TemporarySink<T extends KubernetesObject> {
   changed(type: 'Added' | 'Updated' | 'Deleted', object: T): void
   /** What tells its objects apart from these, which are the caller's own; undefined: nothing. */
   differenceTo(listed: readonly T[]): string | undefined

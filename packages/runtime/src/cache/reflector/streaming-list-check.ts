@@ -7,7 +7,7 @@ import { sleep } from '@gyropilot/foundation'
 
 const RETRY_MS = 1_000
 
-export interface StreamingListCheck<T extends KubernetesObject> {
+interface StreamingListCheck<T extends KubernetesObject> {
   readonly resource: ResourceClient<T>
   readonly selectors: Pick<ListOptions, 'labelSelector' | 'fieldSelector' | 'metadataOnly'>
   readonly resourceVersion: string
