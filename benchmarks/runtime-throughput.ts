@@ -174,7 +174,6 @@ async function reconcileThroughput(added: Buffer[]): Promise<void> {
       watches: [],
       alsoAwait: [informer],
       observe: (key) => informer.lister.getByKey(key),
-      // oxlint-disable-next-line require-yield
       *reconcile() {
         if (++reconciles === wanted) finished.resolve()
       },

@@ -277,7 +277,6 @@ test('a success forgets failures, unless its verdict keeps them', async () => {
 test('Given a panic, then it is recovered and retried.', async () => {
   const runs: string[] = []
   const { context, start, stop } = controllerOf(
-    // eslint-disable-next-line require-yield
     function* (object) {
       runs.push(object.metadata!.name!)
       if (runs.length === 1) throw new TypeError('a defect')

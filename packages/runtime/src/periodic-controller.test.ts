@@ -42,7 +42,6 @@ test('events have the name of the controller as their source', async () => {
 
 test('rules that throw are logged, and the next round comes at its time', async () => {
   let rounds = 0
-  // eslint-disable-next-line require-yield
   const { context, stop, ended } = started(function* () {
     rounds += 1
     throw new Error('broken')

@@ -27,7 +27,7 @@ function constructed(
       daemonSet: owner,
       matches: ({ metadata }) => metadata?.labels?.['app'] === 'a',
       revisions,
-      // oxlint-disable-next-line require-yield -- Nothing to adopt.
+      // Nothing to adopt.
       *claimPods() {
         return { objects: pods, error: podsError }
       },

@@ -118,7 +118,7 @@ function nodeLogic(
     watches: [nodeWatch],
     alsoAwait: [daemonSets, pods],
     observe: (name) => nodes.lister.getByKey(name),
-    // oxlint-disable-next-line require-yield -- Nothing is written: what follows is the other queue's.
+    // Nothing is written: what follows is the other queue's.
     *reconcile(node) {
       const here = podsOn(node.metadata?.name ?? '')
       for (const key of concernedBy(node, daemonSets.lister.list(), here, decide)) enqueue(key)

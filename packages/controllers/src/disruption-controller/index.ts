@@ -99,7 +99,6 @@ export function recheckLogic(enqueue: (key: string) => void): KeyedController<st
     workers: 1,
     watches: [],
     observe: (key) => key,
-    // oxlint-disable-next-line require-yield
     *reconcile(key) {
       enqueue(key)
     },

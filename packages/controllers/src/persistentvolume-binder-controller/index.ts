@@ -57,7 +57,6 @@ function buildBinder(context: Context): RunnableController {
   const resync: PeriodicController = {
     periodMs: configuration.persistentVolumeBinder.syncPeriodMs,
     caches: [claimInformer, volumeInformer],
-    // eslint-disable-next-line require-yield
     *round() {
       for (const claim of claimInformer.lister.list()) claims.enqueue(keyOf(claim))
       for (const volume of volumeInformer.lister.list()) volumes.enqueue(keyOf(volume))
