@@ -79,3 +79,18 @@ export function headersFrom(lines: readonly string[] = []): ReadonlyMap<string, 
     }),
   )
 }
+
+const UINT_MAX = 2 ** 32 - 1
+
+/** A number of seconds as busybox reads one, or in its words why it is none. Without an option of this letter: the default. */
+export function secondsOf(
+  options: ReadonlyMap<string, readonly string[]>,
+  letter: string,
+  { absent, most = UINT_MAX }: { readonly absent: number; readonly most?: number },
+): number | string {
+  const text = lastOf(options, letter)
+  if (text === undefined) return absent
+  const seconds = /^\d+$/.test(text) ? Number(text) : Infinity
+  if (seconds > UINT_MAX) return `invalid number '${text}'`
+  return seconds > most ? `number ${text} is not in 0..${most} range` : seconds
+}

@@ -1,7 +1,7 @@
 /** `nc HOST PORT` by TCP: whether somebody listens (`-z`), or what is answered to the input. */
 import { gathered } from '../files/gathered.ts'
 import type { Command } from '../shell/process.ts'
-import { lastOf, readArguments } from './arguments.ts'
+import { readArguments, secondsOf } from './arguments.ts'
 import { reach } from './reach.ts'
 
 /** By TCP is how it is done anyway (-t). */
@@ -20,9 +20,13 @@ export const netcat: Command = async (task) => {
   }
   const { options } = read
   const onlyAsks = options.has('z')
-  const mostMs = Number(lastOf(options, 'w') ?? DEFAULT_TIMEOUT_SECONDS) * 1_000
+  const seconds = secondsOf(options, 'w', { absent: DEFAULT_TIMEOUT_SECONDS })
+  if (typeof seconds === 'string') {
+    await err(`nc: ${seconds}\n`)
+    return 1
+  }
   const bytes = onlyAsks ? new Uint8Array(0) : await gathered(task.stdin, MOST_SENT_BYTES)
-  const reached = await reach(task, { host, port: Number(port), bytes, mostMs })
+  const reached = await reach(task, { host, port: Number(port), bytes, mostMs: seconds * 1_000 })
   const isLoud = options.has('v') || !onlyAsks
   if (reached.kind === 'nameless') {
     if (isLoud) await err(`nc: bad address '${host}'\n`)

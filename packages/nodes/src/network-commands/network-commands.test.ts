@@ -149,6 +149,25 @@ for (const [kind, wget, curl] of [
     assert.equal(first.mostMs, 5_000)
   })
 
+for (const [text, why] of [
+  ['text', "invalid number 'text'"],
+  ['', "invalid number ''"],
+  ['1.5', "invalid number '1.5'"],
+  ['-1', "invalid number '-1'"],
+  ['10s', "invalid number '10s'"],
+  ['4294967296', "invalid number '4294967296'"],
+  ['2147483648', 'number 2147483648 is not in 0..2147483647 range'],
+] as const)
+  test(`wget -T ${JSON.stringify(text)} is refused before anybody is asked`, async () => {
+    const { exitCode, err, sent } = await run(['wget', '-T', text, 'web'])
+    assert.deepEqual([exitCode, err, sent], [1, `wget: ${why}\n`, []])
+  })
+
+test('nc -w takes a number of seconds and nothing else', async () => {
+  const { exitCode, err, sent } = await run(['nc', '-w', 'x', 'web', '80'])
+  assert.deepEqual([exitCode, err, sent], [1, "nc: invalid number 'x'\n", []])
+})
+
 test('a name that nobody has, an error of the server, and what is no HTTP', async () => {
   const nobody = { lookup: { kind: 'unknown' } } as const
   assert.equal((await run(['wget', 'web'], nobody)).err, "wget: bad address 'web'\n")

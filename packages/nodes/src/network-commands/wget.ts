@@ -1,7 +1,7 @@
 /** `wget` as busybox has it, for http alone. */
 import { absolute } from '../files/file-tree.ts'
 import type { Command, Process } from '../shell/process.ts'
-import { headersFrom, lastOf, readArguments } from './arguments.ts'
+import { headersFrom, lastOf, readArguments, secondsOf } from './arguments.ts'
 import { httpExchange, refuseGuess } from './http-client.ts'
 import type { HttpOutcome } from './http-client.ts'
 import { httpUrl } from './url.ts'
@@ -26,6 +26,8 @@ export const wget: Command = async (task) => {
   const read = readArguments(task.args, OPTIONS)
   if (read.kind === 'unknown') return refused(task, `unrecognized option '${read.option}'`)
   const { options, operands } = read
+  const seconds = secondsOf(options, 'T', { absent: DEFAULT_TIMEOUT_SECONDS, most: 2 ** 31 - 1 })
+  if (typeof seconds === 'string') return failed(task, seconds)
   const [text] = operands
   if (text === undefined) return refused(task, 'missing URL')
   const url = httpUrl(text)
@@ -46,7 +48,7 @@ export const wget: Command = async (task) => {
     ]),
     body: Buffer.from(sent ?? ''),
     agent: lastOf(options, 'U') ?? 'Wget',
-    mostMs: Number(lastOf(options, 'T') ?? DEFAULT_TIMEOUT_SECONDS) * 1_000,
+    mostMs: seconds * 1_000,
     follows: true,
     connected: ({ host, port }, address) => say(`Connecting to ${host} (${address}:${port})`),
   })
