@@ -367,7 +367,7 @@ const AUTHORITIES: readonly (readonly [string, string, RegExp | undefined])[] = 
   ['nothing at all: those of the machine count', '', undefined],
   ['no PEM text', 'not a certificate', /: unable to parse bytes as PEM block$/],
   ['a key', bobKey, /: no valid certificate authority data seen$/],
-  ['a damaged certificate', DAMAGED, /: failed to parse certificate: /],
+  ['a damaged certificate', DAMAGED, /: failed to parse certificate: x509: malformed certificate$/],
 ]
 for (const [title, pem, problem] of AUTHORITIES)
   test(`certificate authority: ${title}`, async () => {

@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto'
 import { errorText } from '@gyropilot/foundation'
 import type { HostEnvironment } from '@gyropilot/foundation'
+import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
 import type { TlsFiles } from '../kubeconfig/rest-config.ts'
@@ -34,26 +34,9 @@ export function tlsFromFiles(
   }
 }
 
-const PEM_BLOCK = /-----BEGIN ([^-]*)-----[^-]*-----END \1-----/g
-
 /** Throws when there is no certificate to trust in what should hold some: every server would look like a stranger. */
 export function refuseUnusable(authoritiesPem: string | undefined): void {
   // An empty file says nothing: the machine's authorities count.
-  if (!authoritiesPem) return
-  let problem: string | undefined
-  const blocks = [...authoritiesPem.matchAll(PEM_BLOCK)]
-  for (const [block, type] of blocks) {
-    if (type !== 'CERTIFICATE') continue
-    try {
-      if (new X509Certificate(block).raw.length > 0) return
-    } catch (error) {
-      problem ??= `failed to parse certificate: ${errorText(error)}`
-    }
-  }
-  problem ??=
-    blocks.length === 0
-      ? 'unable to parse bytes as PEM block'
-      : 'no valid certificate authority data seen'
-  const text = `unable to load root certificates: ${problem}`
-  throw clientErrors.make('AUTHORITIES_UNUSABLE', text)
+  const problem = authoritiesPem ? authoritiesProblem(authoritiesPem) : undefined
+  if (problem !== undefined) throw clientErrors.make('AUTHORITIES_UNUSABLE', problem)
 }

@@ -1,5 +1,5 @@
 /** Where a webhook is: a URL, or a service that has to be found. Shared by admission and conversion. */
-import { certificatesOfPem } from '@gyropilot/foundation/x509'
+import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import type { OutgoingCall } from '../../http/outgoing-calls/outgoing-calls.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { Store } from '../../storage/store.ts'
@@ -55,16 +55,8 @@ export function callTarget(
 
 function authoritiesOf(caBundle: string): string {
   const pem = Buffer.from(caBundle, 'base64').toString()
-  const fail = (reason: string): UnusableClientConfig =>
-    new UnusableClientConfig(
-      `could not get REST client: unable to load root certificates: ${reason}`,
-    )
-  if (!/-----BEGIN [^-]+-----/.test(pem)) throw fail('unable to parse bytes as PEM block')
-  try {
-    certificatesOfPem(pem)
-  } catch {
-    throw fail('failed to parse certificate: x509: malformed certificate')
-  }
+  const problem = authoritiesProblem(pem)
+  if (problem !== undefined) throw new UnusableClientConfig(`could not get REST client: ${problem}`)
   return pem
 }
 

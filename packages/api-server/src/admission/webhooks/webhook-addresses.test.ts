@@ -56,6 +56,24 @@ describe('who may answer for a webhook', () => {
     assert.equal(body.message, failure(text))
   })
 
+  test('a caBundle with one good certificate is used, one without any is not', async () => {
+    const encoded = (text: string): string => Buffer.from(text).toString('base64')
+    const good = Buffer.from(hook.caBundle, 'base64').toString()
+    const damaged = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+    assert.equal((await ask({ url: hook.url, caBundle: encoded(good + damaged) })).status, 201)
+    for (const [pem, why] of [
+      [damaged, 'failed to parse certificate: x509: malformed certificate'],
+      [
+        '-----BEGIN KEY-----\nMIIB\n-----END KEY-----\n',
+        'no valid certificate authority data seen',
+      ],
+    ] as const) {
+      const { body } = await ask({ url: hook.url, caBundle: encoded(pem) })
+      const text = `could not get REST client: unable to load root certificates: ${why}`
+      assert.equal(body.message, failure(text))
+    }
+  })
+
   test('a listener that never shakes hands costs the timeout, and its connection is closed', async () => {
     const accepted = Promise.withResolvers<Socket>()
     const mute = createServer((socket) => accepted.resolve(socket.on('error', () => {}).resume()))

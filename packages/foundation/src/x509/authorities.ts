@@ -1,0 +1,31 @@
+import { X509Certificate } from 'node:crypto'
+
+const PEM_BLOCK = /-----BEGIN ([^-]*)-----[^-]*-----END \1-----/g
+
+/**
+ * Why a PEM text gives no authority to trust, in the words of client-go; undefined: it has one. With one that can be read the others are
+ * not looked at.
+ */
+export function authoritiesProblem(pem: string): string | undefined {
+  const blocks = [...pem.matchAll(PEM_BLOCK)]
+  if (blocks.length === 0) return prefixed('unable to parse bytes as PEM block')
+  const certificates = blocks.filter(([, type]) => type === 'CERTIFICATE')
+  if (certificates.some(([block]) => isReadable(block))) return undefined
+  return prefixed(
+    certificates.length === 0
+      ? 'no valid certificate authority data seen'
+      : 'failed to parse certificate: x509: malformed certificate',
+  )
+}
+
+function prefixed(problem: string): string {
+  return `unable to load root certificates: ${problem}`
+}
+
+function isReadable(block: string): boolean {
+  try {
+    return new X509Certificate(block).raw.length > 0
+  } catch {
+    return false
+  }
+}
