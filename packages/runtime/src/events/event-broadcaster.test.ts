@@ -7,6 +7,7 @@ import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import type { EventRecord } from '../effects.ts'
 import { FakeServer, statusError, testClock } from '../testing/index.ts'
+import { unreachable } from './fixtures.ts'
 import { EventBroadcaster } from './event-broadcaster.ts'
 import { EventNames } from './event-names.ts'
 
@@ -348,14 +349,10 @@ test('servers need not answer with the event, and a patch that is refused is no 
 
 test('the first wait between tries is a part of 10 s, those after it are 10 s', async () => {
   const { server, clock, record } = recording()
-  const atMs: number[] = []
-  server.onRequest = () => {
-    atMs.push(clock.monotonicMs())
-    throw new TransportError('ECONNREFUSED', 'refused')
-  }
+  const gapsMs = unreachable(server, clock)
   record()
   await clock.advance(35_000)
-  const gaps = atMs.slice(1).map((ms, i) => ms - atMs[i]!)
+  const gaps = gapsMs()
   assert.ok(gaps[0]! < 10_000, String(gaps))
   assert.deepEqual(gaps.slice(1, 3), [10_000, 10_000])
 })

@@ -6,6 +6,7 @@ import { TransportError } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, statusError, testClock } from '../testing/index.ts'
+import { unreachable } from './fixtures.ts'
 import { SeriesBroadcaster } from './series-broadcaster.ts'
 import type { SeriesEventRecord } from './series-broadcaster.ts'
 
@@ -241,14 +242,10 @@ test('an event about what is in no namespace is in default, one about no kind or
 
 test('tries are 10 to 12.5 s apart, with jitter', async () => {
   const { server, clock, record } = recording()
-  const atMs: number[] = []
-  server.onRequest = () => {
-    atMs.push(clock.monotonicMs())
-    throw new TransportError('ECONNREFUSED', 'refused')
-  }
+  const gapsMs = unreachable(server, clock)
   record()
   await clock.advance(60_000)
-  const gaps = atMs.slice(1).map((ms, i) => ms - atMs[i]!)
+  const gaps = gapsMs()
   assert.ok(gaps.every((ms) => ms >= 10_000 && ms < 12_500))
   assert.ok(new Set(gaps).size > 1)
 })
