@@ -2,7 +2,7 @@
  * What metrics propose, within what `spec.behavior` allows. Pure.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Normalizing with spec.behavior.
  */
-import type { HPAScalingRules } from '@gyropilot/api'
+import type { HPAScalingPolicy, HPAScalingRules } from '@gyropilot/api'
 import { READY_FOR_NEW_SCALE, SCALE_DOWN_STABILIZED, SCALE_UP_STABILIZED } from './conditions.ts'
 import type { Limit } from './conditions.ts'
 import type { NormalizedReplicas, Proposal } from './normalize.ts'
@@ -87,39 +87,45 @@ function limited(
   return { replicas, limit: 'DesiredWithinRange' }
 }
 
-/** Policies count from what there was when their period began. */
 function mostAllowed(
-  { currentReplicas, nowMs }: Proposal,
+  proposal: Proposal,
   added: readonly ScaleEvent[],
   removed: readonly ScaleEvent[],
-  { policies = [], selectPolicy }: HPAScalingRules,
+  rules: HPAScalingRules,
 ): number {
-  if (selectPolicy === 'Disabled') return currentReplicas
-  const limits = policies.map(({ type, value, periodSeconds }) => {
-    const start =
-      currentReplicas -
-      changeWithin(added, periodSeconds, nowMs) +
-      changeWithin(removed, periodSeconds, nowMs)
-    return type === 'Pods' ? start + value : Math.ceil(start * (1 + value / 100))
-  })
-  return selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits)
+  if (rules.selectPolicy === 'Disabled') return proposal.currentReplicas
+  const limits = limitsOf(rules, proposal, added, removed, ({ type, value }, start) =>
+    type === 'Pods' ? start + value : Math.ceil(start * (1 + value / 100)),
+  )
+  return rules.selectPolicy === 'Min' ? Math.min(...limits) : Math.max(...limits)
 }
 
 function leastAllowed(
+  proposal: Proposal,
+  added: readonly ScaleEvent[],
+  removed: readonly ScaleEvent[],
+  rules: HPAScalingRules,
+): number {
+  if (rules.selectPolicy === 'Disabled') return proposal.currentReplicas
+  const limits = limitsOf(rules, proposal, added, removed, ({ type, value }, start) =>
+    type === 'Pods' ? start - value : Math.trunc(start * (1 - value / 100)),
+  )
+  return rules.selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits)
+}
+
+/** Policies count from what there was when their period began. */
+function limitsOf(
+  { policies = [] }: HPAScalingRules,
   { currentReplicas, nowMs }: Proposal,
   added: readonly ScaleEvent[],
   removed: readonly ScaleEvent[],
-  { policies = [], selectPolicy }: HPAScalingRules,
-): number {
-  if (selectPolicy === 'Disabled') return currentReplicas
-  const limits = policies.map(({ type, value, periodSeconds }) => {
-    const start =
-      currentReplicas -
-      changeWithin(added, periodSeconds, nowMs) +
-      changeWithin(removed, periodSeconds, nowMs)
-    return type === 'Pods' ? start - value : Math.trunc(start * (1 - value / 100))
+  limitOf: (policy: HPAScalingPolicy, start: number) => number,
+): number[] {
+  return policies.map((policy) => {
+    const gained = changeWithin(added, policy.periodSeconds, nowMs)
+    const lost = changeWithin(removed, policy.periodSeconds, nowMs)
+    return limitOf(policy, currentReplicas - gained + lost)
   })
-  return selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits)
 }
 
 /** What came of a rescale, remembered; entries that no policy of the direction looks back to are used again. */
