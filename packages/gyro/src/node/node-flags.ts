@@ -1,5 +1,6 @@
 /** The flags of `gyro node`. Pure. */
 import type { FlagDefinition } from '@gyropilot/manager/flags'
+import { clusterFlags } from '../cluster-flags.ts'
 
 export const nodeFlags: readonly FlagDefinition[] = [
   {
@@ -14,17 +15,6 @@ export const nodeFlags: readonly FlagDefinition[] = [
     default: '0s',
     help: 'With stop: started again so long after. 0: when somebody starts it.',
   },
-  {
-    name: 'kubeconfig',
-    type: 'string',
-    default: '',
-    help: 'File that names the cluster. Default: those of KUBECONFIG, else ~/.kube/config.',
-  },
-  {
-    name: 'context',
-    type: 'string',
-    default: '',
-    help: 'Context of the kubeconfig. Default: its current one.',
-  },
+  ...clusterFlags,
   { name: 'help', shorthand: 'h', type: 'bool', default: 'false', help: 'Help for gyro node.' },
 ]

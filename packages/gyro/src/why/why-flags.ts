@@ -1,5 +1,6 @@
 /** The flags of `gyro why`. Pure. */
 import type { FlagDefinition } from '@gyropilot/manager/flags'
+import { clusterFlags } from '../cluster-flags.ts'
 
 export const whyFlags: readonly FlagDefinition[] = [
   {
@@ -9,18 +10,7 @@ export const whyFlags: readonly FlagDefinition[] = [
     default: '',
     help: 'Namespace of the object. Default: that of the context, else default.',
   },
-  {
-    name: 'kubeconfig',
-    type: 'string',
-    default: '',
-    help: 'File that names the cluster. Default: those of KUBECONFIG, else ~/.kube/config.',
-  },
-  {
-    name: 'context',
-    type: 'string',
-    default: '',
-    help: 'Context of the kubeconfig. Default: its current one.',
-  },
+  ...clusterFlags,
   {
     name: 'output',
     shorthand: 'o',
