@@ -1,10 +1,11 @@
 // How soon a cluster is ready, how soon Deployments are, and what it weighs: whole processes, over HTTPS.
 //
 //   node benchmarks/gyro-up.ts [--replicas 1000] [--nodes 10]
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { eventually, startGyro } from '../tests/end-to-end/gyro-process.ts'
 import type { GyroProcess } from '../tests/end-to-end/gyro-process.ts'
+import { deployment } from './load/objects.ts'
+import { residentMebibytes } from './load/process-account.ts'
 
 const { values } = parseArgs({
   options: {
@@ -12,24 +13,6 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '12' },
   },
 })
-
-function deployment(name: string, replicas: number): object {
-  const labels = { app: name }
-  const containers = [{ name: 'web', image: 'nginx:latest' }]
-  const template = { metadata: { labels }, spec: { containers } }
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name },
-    spec: { replicas, selector: { matchLabels: labels }, template },
-  }
-}
-
-/** Resident memory of a process in MiB, from the kernel's account. */
-function residentMebibytes(pid: number): number {
-  const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]
-  return Number(kibibytes) / 1024
-}
 
 async function secondsToReady(gyro: GyroProcess, name: string, replicas: number): Promise<number> {
   const startedMs = performance.now()

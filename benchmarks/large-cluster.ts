@@ -2,10 +2,11 @@
 // takes to keep it. Whole processes, over HTTPS.
 //
 //   node benchmarks/large-cluster.ts [--nodes 5000] [--pods 50000] [--deployments 50] [--minutes 1]
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { eventually, startGyro } from '../tests/end-to-end/gyro-process.ts'
 import type { GyroProcess } from '../tests/end-to-end/gyro-process.ts'
+import { deployment } from './load/objects.ts'
+import { accountOf } from './load/process-account.ts'
 
 const { values } = parseArgs({
   options: {
@@ -19,40 +20,7 @@ const nodes = Number(values.nodes)
 const pods = Number(values.pods)
 const deployments = Number(values.deployments)
 const minutes = Number(values.minutes)
-const TICKS_PER_SECOND = 100
 const PATIENCE_MS = 1_800_000
-
-interface Account {
-  readonly cpuSeconds: number
-  readonly residentMebibytes: number
-  readonly peakMebibytes: number
-}
-
-/** By the kernel. */
-function accountOf(pid: number): Account {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const mebibytes = (name: string): number =>
-    Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) / 1024
-  return {
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-    residentMebibytes: mebibytes('VmRSS'),
-    peakMebibytes: mebibytes('VmHWM'),
-  }
-}
-
-function deployment(name: string, replicas: number): object {
-  const labels = { app: name }
-  const containers = [{ name: 'web', image: 'nginx:latest' }]
-  const template = { metadata: { labels }, spec: { containers } }
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name },
-    spec: { replicas, selector: { matchLabels: labels }, template },
-  }
-}
 
 const PROBED = '/api/v1/namespaces/default'
 const PROBE_EVERY_MS = 100

@@ -4,7 +4,8 @@
 import { parseArgs } from 'node:util'
 import { configMap } from './load/objects.ts'
 import { LoadClient } from './load/requests.ts'
-import { openTarget, pause, residentMebibytes } from './load/target.ts'
+import { residentMebibytes } from './load/process-account.ts'
+import { openTarget, pause } from './load/target.ts'
 import { Watchers } from './load/watchers.ts'
 
 const { values } = parseArgs({

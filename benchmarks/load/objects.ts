@@ -1,4 +1,4 @@
-/** The objects that the load consists of, as JSON text. */
+/** The objects that the load consists of: those that the API server alone is given as JSON text. */
 
 export function configMap(name: string): string {
   return JSON.stringify({
@@ -25,4 +25,17 @@ export function pod(name: string): string {
       ],
     },
   })
+}
+
+/** Its pods are started by a whole cluster. */
+export function deployment(name: string, replicas: number): object {
+  const labels = { app: name }
+  const containers = [{ name: 'web', image: 'nginx:latest' }]
+  const template = { metadata: { labels }, spec: { containers } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: { replicas, selector: { matchLabels: labels }, template },
+  }
 }

@@ -1,5 +1,4 @@
 /** The server under load: a `gyro up` of its own, or any other that is given by URL and token. */
-import { readFileSync } from 'node:fs'
 import { startGyro } from '../../tests/end-to-end/gyro-process.ts'
 
 export interface Target {
@@ -26,12 +25,6 @@ export async function openTarget(
     pid: gyro.process.pid!,
     stop: async () => void (await gyro.stop()),
   }
-}
-
-/** Resident memory of a process in MiB, from the kernel's account. */
-export function residentMebibytes(pid: number): number {
-  const kibibytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]
-  return Number(kibibytes) / 1024
 }
 
 export function pause(ms: number): Promise<void> {

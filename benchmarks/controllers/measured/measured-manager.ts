@@ -1,12 +1,12 @@
 /** A controller manager as a process of its own: what it costs, by the account of the kernel and by its own metrics. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { openSync, readFileSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { accountOf } from '../../load/process-account.ts'
 
-const TICKS_PER_SECOND = 100
 const PATIENCE_MS = 60_000
 
 export interface Cost {
@@ -47,20 +47,12 @@ export class MeasuredManager {
   }
 
   async cost(): Promise<Cost> {
-    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
     const requests: Record<string, number> = {}
     for (const line of (await this.#get('/metrics')).split('\n')) {
       const found = /^rest_client_requests_total\{.*method="([A-Z]+)".*\} (\S+)$/.exec(line)
       if (found !== null) requests[found[1]!] = (requests[found[1]!] ?? 0) + Number(found[2])
     }
-    return {
-      cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-      peakMebibytes: Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024,
-      residentMebibytes: Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024,
-      requests,
-    }
+    return { ...accountOf(this.#child.pid!), requests }
   }
 
   async stop(): Promise<void> {
