@@ -53,7 +53,10 @@ export {
 export type { SelectorProblem } from './selectors/label-selector.ts'
 export { FieldQuery, escapeFieldValue, parseFieldQuery } from './selectors/field-query.ts'
 export type { FieldTerm } from './selectors/field-query.ts'
+export { InvalidQuantityError } from './values/quantity-text.ts'
+export type { QuantityFormat } from './values/quantity-text.ts'
 export * from './values/quantity.ts'
+export * from './values/stored-quantity.ts'
 export {
   InvalidIntOrPercentError,
   percentOf,

@@ -1,5 +1,5 @@
 /** Values of single fields: what they may be, and how they are written once decoded. */
-import { canonicalQuantity } from '@gyropilot/api'
+import { storedQuantity } from '@gyropilot/api'
 import type { FieldType } from '@gyropilot/api'
 import { isInteger, stringifyExact } from './json/exact-json.ts'
 import {
@@ -126,15 +126,15 @@ function isZero({ ms, fraction }: GoTime): boolean {
   return ms === ZERO_TIME && /^0*$/.test(fraction)
 }
 
-const canonicalTexts = new Map<string, string>()
+const storedTexts = new Map<string, string>()
 
 /** Small texts are remembered: the same few appear in every pod. */
 function rememberedQuantity(text: string): string {
-  const known = canonicalTexts.get(text)
+  const known = storedTexts.get(text)
   if (known !== undefined) return known
-  const canonical = canonicalQuantity(text)
-  if (text.length <= 16 && canonicalTexts.size < 4096) canonicalTexts.set(text, canonical)
-  return canonical
+  const stored = storedQuantity(text)
+  if (text.length <= 16 && storedTexts.size < 4096) storedTexts.set(text, stored)
+  return stored
 }
 
 /** Go trims the JSON between the quotes, where a tab or a line end is an escape. */

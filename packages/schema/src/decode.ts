@@ -216,8 +216,8 @@ function arrayDecoder(struct: string, goType: string, field: FieldSchema): Decod
   }
 }
 
-/** Structs whose maps of quantities are amounts of resources; those of devices are not. */
-const RESOURCE_LISTS = /^(core|node)-/
+/** Structs whose maps of quantities are rounded; those of devices and of runtime classes are not. */
+const RESOURCE_LISTS = /^core-/
 
 function mapDecoder(struct: string, goType: string, field: FieldSchema): Decoder {
   const values = field.values!

@@ -264,7 +264,7 @@ export class ResourceHandler {
           })
           tellRepeated()
           const managedFields = merged['metadata']?.managedFields
-          const draft = appliedDraft(merged, decoding)
+          const draft = appliedDraft(merged, configuration, decoding)
           const metadata = (draft['metadata'] ??= {}) as Draft
           if (managedFields === undefined) delete metadata['managedFields']
           else metadata['managedFields'] = managedFields

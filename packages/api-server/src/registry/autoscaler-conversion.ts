@@ -2,6 +2,16 @@
  * The autoscaling/v1 view of a HorizontalPodAutoscaler. What v1 has no field for travels in annotations.
  */
 import type { Draft, Stored } from '@gyropilot/schema/objects'
+import {
+  behaviorIn,
+  behaviorText,
+  conditionsIn,
+  conditionsText,
+  currentMetricsIn,
+  currentMetricsText,
+  metricsIn,
+  metricsText,
+} from './autoscaler-annotations.ts'
 
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics'
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior'
@@ -13,16 +23,17 @@ export function autoscalerToStored(draft: Draft): Draft {
   const { targetCPUUtilizationPercentage, ...spec } = (draft['spec'] ?? {}) as Draft
   const { currentCPUUtilizationPercentage, ...status } = (draft['status'] ?? {}) as Draft
   const annotations = { ...draft['metadata']?.annotations } as Record<string, string>
-  const metrics: unknown[] = []
+  const metrics: unknown[] = metricsIn(annotations[METRICS]) ?? []
   if (targetCPUUtilizationPercentage !== undefined)
     metrics.push(cpuTarget(targetCPUUtilizationPercentage))
-  metrics.push(...listIn(annotations[METRICS]))
-  const currentMetrics: unknown[] = []
-  if (currentCPUUtilizationPercentage !== undefined)
-    currentMetrics.push(cpuCurrent(currentCPUUtilizationPercentage))
-  currentMetrics.push(...listIn(annotations[CURRENT_METRICS]))
-  const conditions = listIn(annotations[CONDITIONS])
-  const behavior = valueIn(annotations[BEHAVIOR])
+  // The annotation knows more than the percentage, which it has too.
+  const currentMetrics: unknown[] =
+    currentMetricsIn(annotations[CURRENT_METRICS]) ??
+    (currentCPUUtilizationPercentage === undefined
+      ? []
+      : [cpuCurrent(currentCPUUtilizationPercentage)])
+  const conditions = conditionsIn(annotations[CONDITIONS]) ?? []
+  const behavior = behaviorIn(annotations[BEHAVIOR])
   for (const carrier of CARRIERS) delete annotations[carrier]
   const metadata = { ...draft['metadata'], annotations }
   if (Object.keys(annotations).length === 0) delete metadata['annotations']
@@ -51,22 +62,21 @@ export function autoscalerFromStored(stored: Stored): Stored {
   const { metrics: givenMetrics, behavior, ...spec } = (stored['spec'] ?? {}) as Draft
   const { currentMetrics: seen, conditions: given, ...status } = (stored['status'] ?? {}) as Draft
   // A list without entries is stored as null where the API shows it so.
-  const metrics: unknown[] = givenMetrics ?? []
-  const currentMetrics: unknown[] = seen ?? []
-  const conditions: unknown[] = given ?? []
+  const metrics: Draft[] = givenMetrics ?? []
+  const currentMetrics: Draft[] = seen ?? []
+  const conditions: Draft[] = given ?? []
   const annotations = { ...stored['metadata']?.annotations } as Record<string, string>
-  const cpu = (metrics as Draft[]).find(isCpuUtilization)
-  const others = (metrics as Draft[]).filter((metric) => metric !== cpu)
-  const currentCpu = (currentMetrics as Draft[]).find(
+  const cpu = metrics.find(isCpuUtilization)
+  const others = metrics.filter((metric) => !isCpuUtilization(metric))
+  const currentCpu = currentMetrics.find(
     (metric) =>
       metric['resource']?.name === 'cpu' &&
       metric['resource'].current?.averageUtilization !== undefined,
   )
-  const otherCurrent = (currentMetrics as Draft[]).filter((metric) => metric !== currentCpu)
-  if (others.length > 0) annotations[METRICS] = JSON.stringify(others)
-  if (behavior !== undefined) annotations[BEHAVIOR] = JSON.stringify(behavior)
-  if (conditions.length > 0) annotations[CONDITIONS] = JSON.stringify(conditions)
-  if (otherCurrent.length > 0) annotations[CURRENT_METRICS] = JSON.stringify(otherCurrent)
+  if (others.length > 0) annotations[METRICS] = metricsText(others)
+  if (behavior !== undefined) annotations[BEHAVIOR] = behaviorText(behavior)
+  if (conditions.length > 0) annotations[CONDITIONS] = conditionsText(conditions)
+  if (currentMetrics.length > 0) annotations[CURRENT_METRICS] = currentMetricsText(currentMetrics)
   return Object.freeze({
     ...stored,
     apiVersion: 'autoscaling/v1',
@@ -105,19 +115,4 @@ function cpuTarget(averageUtilization: number): Draft {
 
 function cpuCurrent(averageUtilization: number): Draft {
   return { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization } } }
-}
-
-/** Annotations are the client's text: what does not parse is as good as absent. */
-function valueIn(text: string | undefined): unknown {
-  if (text === undefined) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function listIn(text: string | undefined): unknown[] {
-  const value = valueIn(text)
-  return Array.isArray(value) ? value : []
 }

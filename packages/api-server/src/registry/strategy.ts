@@ -5,7 +5,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import { invalid } from '../http/errors.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
-import { emptyStatus } from '@gyropilot/schema'
+import { emptyStatus, spelledAs } from '@gyropilot/schema'
 import { semanticallyEqual } from './equality.ts'
 import { checkChangedMetadata, checkNewMetadata, checksMetadataLast } from './metadata-checks.ts'
 import type { RuleContext } from './kind-rules.ts'
@@ -83,11 +83,12 @@ export function prepareUpdate(
 export function validateUpdate(
   resource: ServedResource,
   draft: Draft,
-  stored: Stored,
+  before: Stored,
   context: RuleContext,
 ): void {
   const errors = new FieldErrors()
   const { rules } = resource
+  const stored = comparable(resource, draft, before)
   checkChangedMetadata(resource, draft, stored, errors)
   const subresource = context.subresource ?? ''
   const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
@@ -134,9 +135,19 @@ function hasGeneration({ rules, hasStatus }: ServedResource): boolean {
   return rules.generationOf !== undefined || hasStatus
 }
 
-function generationChanged({ rules }: ServedResource, draft: Draft, stored: Stored): boolean {
-  const part = rules.generationOf ?? specOf
-  return !semanticallyEqual(part(draft), part(stored))
+function generationChanged(resource: ServedResource, draft: Draft, stored: Stored): boolean {
+  const part = resource.rules.generationOf ?? specOf
+  const before = comparable(resource, draft, stored)
+  return !semanticallyEqual(part(draft), part(before))
+}
+
+/** What was stored, as rules compare it: amounts and not their texts count. */
+function comparable(
+  { custom, storage, info }: ServedResource,
+  draft: Draft,
+  stored: Stored,
+): Stored {
+  return custom ? stored : spelledAs(stored, draft, storage.apiVersion, info.kind)
 }
 
 function specOf(object: Stored): unknown {

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom, integerBetween } from '@gyropilot/foundation'
+import { InvalidQuantityError } from './quantity-text.ts'
 import {
-  InvalidQuantityError,
   addQuantities,
-  canonicalQuantity,
   compareQuantities,
-  isIntegerQuantity,
   parseQuantity,
   quantitySign,
   quantityToInteger,
   quantityToMilli,
   subtractQuantities,
 } from './quantity.ts'
+import { isIntegerQuantity, roundQuantityToMilli, storedQuantity } from './stored-quantity.ts'
 
-test('quantities print in canonical form', () => {
+test('quantities are stored in canonical form, but for spellings that the server keeps', () => {
   const cases: [string | number, string][] = [
     ['0', '0'],
     ['-0', '0'],
@@ -22,9 +21,34 @@ test('quantities print in canonical form', () => {
     ['1000m', '1'],
     ['0.5', '500m'],
     ['.5', '500m'],
-    ['5.', '5'],
-    ['+5', '5'],
-    ['00012', '12'],
+    ['5.', '5.'],
+    ['+5', '+5'],
+    ['+5.', '+5.'],
+    ['-04', '-04'],
+    ['00012', '00012'],
+    ['00', '0'],
+    ['+0', '0'],
+    ['0010', '0010'],
+    ['1.500', '1.500'],
+    ['1.50', '1500m'],
+    ['1.000', '1'],
+    ['1.001', '1.001'],
+    ['0.001', '1m'],
+    ['0100m', '0100m'],
+    ['+1000m', '1'],
+    ['12.34e2', '12.34e2'],
+    ['1e0003', '1e0003'],
+    ['1e-0', '1e-0'],
+    ['5e0', '5e0'],
+    ['1e+3', '1e+3'],
+    ['+1Ki', '+1Ki'],
+    ['01Ki', '01Ki'],
+    ['1.Ki', '1.Ki'],
+    ['1025Ki', '1025Ki'],
+    ['+8Ki', '8Ki'],
+    ['+1Ei', '1Ei'],
+    ['1234567.890123456', '1234567.890123456'],
+    ['+1234567890123456789', '1234567890123456789'],
     ['1024Mi', '1Gi'],
     ['1Ki', '1Ki'],
     ['1.5Gi', '1536Mi'],
@@ -39,7 +63,7 @@ test('quantities print in canonical form', () => {
     ['100', '100'],
     ['0.1Mi', '104857600m'],
     ['1e3', '1e3'],
-    ['1E3', '1e3'],
+    ['1E3', '1E3'],
     ['12e6', '12e6'],
     ['1e2', '100'],
     ['1.1e3', '1100'],
@@ -64,12 +88,15 @@ test('quantities print in canonical form', () => {
     ['1e1000', '10e999'],
     ['1e10000', '10e9999'],
     ['9223372036854775807', '9223372036854775807'],
+    // No suffix says more than E.
+    ['1000E', '1'],
+    ['10000000000000000000000', '10'],
+    ['1E21', '1E21'],
     ['9223372036854775808', '9223372036854775808'],
     [5, '5'],
     [0.25, '250m'],
   ]
-  for (const [text, canonical] of cases)
-    assert.equal(canonicalQuantity(text), canonical, String(text))
+  for (const [text, canonical] of cases) assert.equal(storedQuantity(text), canonical, String(text))
 })
 
 test('what is no quantity is refused in the words of the API server', () => {
@@ -110,6 +137,44 @@ test('what is no quantity is refused in the words of the API server', () => {
       text,
     )
   }
+})
+
+test('amounts of resources are rounded to thousandths; texts that are kept stay', () => {
+  const cases: [string, string][] = [
+    ['0.0001', '1m'],
+    ['-1u', '-1m'],
+    ['1234567.890123456', '1234567891m'],
+    ['1.500', '1.500'],
+    ['5E-3', '5E-3'],
+    ['1e-9', '1e-3'],
+    ['1.5u', '1m'],
+  ]
+  for (const [text, rounded] of cases)
+    assert.equal(roundQuantityToMilli(storedQuantity(text)), rounded, text)
+})
+
+test('a whole number is one whose thousandths, counted in 64 bits, are', () => {
+  const whole = [
+    '1',
+    '0',
+    '1.000',
+    '9223372036854775',
+    '1234567890123456G',
+    '10E',
+    '1E21',
+    '8191Ti',
+  ]
+  for (const text of [...whole, '9223372036854776k', '9223372036854775807'])
+    assert.equal(isIntegerQuantity(storedQuantity(text)), true, text)
+  const fractions = ['1.500', '1m', '-1.001', '9223372036854776']
+  for (const text of [
+    ...fractions,
+    '123456789012345k',
+    '7Ei',
+    '1234567890123456789E',
+    '99999999999999M',
+  ])
+    assert.equal(isIntegerQuantity(storedQuantity(text)), false, text)
 })
 
 test('amounts are compared, not texts', () => {
@@ -199,8 +264,11 @@ test('canonical form agrees with plain arithmetic, and parsing it again changes 
     const plain = (value < 0n ? -value : value).toString().padStart(power + 1, '0')
     const cut = plain.length - power
     const text = `${value < 0n ? '-' : ''}${plain.slice(0, cut)}${power > 0 ? `.${plain.slice(cut)}` : ''}${suffix}`
-    const canonical = canonicalQuantity(text)
+    const canonical = parseQuantity(text).toString()
     assert.equal(canonical, dumbCanonical(value, power, suffix), text)
-    assert.equal(canonicalQuantity(canonical), canonical, text)
+    assert.equal(storedQuantity(canonical), canonical, text)
+    const stored = storedQuantity(text)
+    assert.ok(stored === canonical || stored === text, text)
+    assert.equal(compareQuantities(stored, canonical), 0, text)
   }
 })

@@ -3,28 +3,12 @@
  * rounded away from zero, so that a wish for very little is not a wish for nothing.
  */
 import type { Quantity } from '../generated/meta-v1.ts'
+import { BINARY_SUFFIXES, DECIMAL_SUFFIXES, readQuantity } from './quantity-text.ts'
+import type { QuantityFormat } from './quantity-text.ts'
 
-/** How an amount prints: the suffixes it was written with, kept through arithmetic. */
-export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
-
-/** The text is that of the API server. */
-export class InvalidQuantityError extends Error {
-  override readonly name = 'InvalidQuantityError'
-}
-
-const MALFORMED =
-  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-const UNKNOWN_SUFFIX = "unable to parse quantity's suffix"
-
-const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
-const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 const BILLION = 1_000_000_000n
 /** Amounts with binary suffixes are capped here. */
 const MAX_BINARY = ((1n << 63n) - 1n) * BILLION
-/** Exponents beyond this are refused, where the server would compute for a long time, or for ever. */
-const MAX_EXPONENT = 10_000
-/** What is finer than this is a billionth, however fine it is. */
-const MIN_EXPONENT = -400
 
 /** An amount in billionths. */
 export class QuantityAmount {
@@ -118,26 +102,19 @@ function printBinary(value: bigint): string {
 function printDecimal(nanos: bigint, format: QuantityFormat): string {
   let value = nanos
   let thousands = -3
-  // Suffixes end at E; exponents do not.
-  const largest = format === 'DecimalExponent' ? Infinity : 6
-  while (thousands < largest && value % 1000n === 0n) {
+  while (value % 1000n === 0n) {
     value /= 1000n
     thousands++
   }
-  if (format !== 'DecimalExponent') return `${value}${DECIMAL_SUFFIXES[thousands + 3]}`
+  // Suffixes end at E, and the API server prints none for what is larger: `1000E` becomes `1`.
+  if (format !== 'DecimalExponent') return `${value}${DECIMAL_SUFFIXES[thousands + 3] ?? ''}`
   return thousands === 0 ? `${value}` : `${value}e${thousands * 3}`
 }
 
-const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/
-
 /** Throws InvalidQuantityError. Numbers are read as they print. */
 export function parseQuantity(quantity: Quantity): QuantityAmount {
-  const text = String(quantity)
-  const match = PATTERN.exec(text)
-  if (match === null || text === '') throw new InvalidQuantityError(MALFORMED)
-  const [, sign, whole = '', fraction = '', suffix = ''] = match
+  const { negative, whole, fraction, base, exponent, format } = readQuantity(String(quantity))
   const digits = BigInt(`${whole}${fraction}`)
-  const { base, exponent, format } = readSuffix(suffix, digits === 0n)
   let amount = digits * BILLION
   if (base === 2) amount <<= BigInt(exponent)
   const decimals = BigInt(fraction.length) - (base === 10 ? BigInt(exponent) : 0n)
@@ -145,53 +122,15 @@ export function parseQuantity(quantity: Quantity): QuantityAmount {
   else amount = divideAwayFromZero(amount, 10n ** decimals)
   if (base === 2 && amount > MAX_BINARY) amount = MAX_BINARY
   const small = base === 2 && amount > 0n && amount < BILLION
-  return new QuantityAmount(sign === '-' ? -amount : amount, small ? 'DecimalSI' : format)
-}
-
-interface Suffix {
-  readonly base: 2 | 10
-  readonly exponent: number
-  readonly format: QuantityFormat
-}
-
-function readSuffix(suffix: string, ofZero: boolean): Suffix {
-  const decimal = DECIMAL_SUFFIXES.indexOf(suffix)
-  if (decimal !== -1) return { base: 10, exponent: (decimal - 3) * 3, format: 'DecimalSI' }
-  const binary = BINARY_SUFFIXES.indexOf(suffix)
-  if (binary !== -1) return { base: 2, exponent: binary * 10, format: 'BinarySI' }
-  const match = /^[eE]([+-]?\d+)$/.exec(suffix)
-  if (match === null) throw new InvalidQuantityError(UNKNOWN_SUFFIX)
-  const exponent = ofZero ? 0 : Math.max(Number(match[1]), MIN_EXPONENT)
-  if (exponent > MAX_EXPONENT) throw new InvalidQuantityError(UNKNOWN_SUFFIX)
-  return { base: 10, exponent, format: 'DecimalExponent' }
+  return new QuantityAmount(negative ? -amount : amount, small ? 'DecimalSI' : format)
 }
 
 const SMALL_INTEGER = /^(0|[1-9]\d{0,14})$/
 const SMALL_MILLI = /^([1-9]\d{0,14})m$/
 
-/** The canonical text. Throws InvalidQuantityError. */
-export function canonicalQuantity(quantity: Quantity): string {
-  const text = String(quantity)
-  if (SMALL_INTEGER.test(text) && !text.endsWith('000')) return text
-  return parseQuantity(text).toString()
-}
-
-const FINER_THAN_MILLI = /[nu]$|e-\d+$/
-
-/** Of a canonical text: amounts of resources are kept in whole thousandths, rounded away from zero. */
-export function roundQuantityToMilli(canonical: string): string {
-  return FINER_THAN_MILLI.test(canonical)
-    ? parseQuantity(canonical).roundedToMilli().toString()
-    : canonical
-}
-
 /** -1, 0 or 1. */
 export function quantitySign(quantity: Quantity): number {
   return parseQuantity(quantity).sign
-}
-
-export function isIntegerQuantity(quantity: Quantity): boolean {
-  return parseQuantity(quantity).isInteger
 }
 
 /** Whole units, rounded away from zero. */

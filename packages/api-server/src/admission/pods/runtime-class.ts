@@ -23,24 +23,30 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
           `pod rejected: RuntimeClass ${JSON.stringify(spec.runtimeClassName)} not found`,
         )
       }
-      setOverhead(request, found)
+      takeOverhead(request, found?.['overhead']?.podFixed)
       if (found?.['scheduling'] !== undefined) mergeScheduling(request, found['scheduling'])
+    },
+    // Beside what other rules say of the pod, so that a wrong amount is told as that.
+    validate(request) {
+      const declared = classOf(request)?.['overhead']?.podFixed
+      if (declared === undefined && request.object!['spec'].overhead !== undefined)
+        throw refusal(
+          request,
+          'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+        )
     },
   }
 }
 
-function setOverhead(request: AdmissionRequest, found: Stored | undefined): void {
+function takeOverhead(
+  request: AdmissionRequest,
+  overhead: Readonly<Record<string, string>> | undefined,
+): void {
   const { spec } = request.object!
-  const overhead = found?.['overhead']?.podFixed
+  if (overhead === undefined) return
   if (spec.overhead === undefined) {
-    if (overhead !== undefined) spec.overhead = { ...overhead }
+    spec.overhead = { ...overhead }
     return
-  }
-  if (overhead === undefined) {
-    throw refusal(
-      request,
-      'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
-    )
   }
   const names = new Set([...Object.keys(overhead), ...Object.keys(spec.overhead)])
   for (const name of names) {

@@ -106,7 +106,7 @@ export function patchObject(
 }
 
 /** What server-side apply made, decoded and defaulted. Built-in kinds are filled in as by strategic merge. Throws 500. */
-export function appliedDraft(merged: Draft, decoding: Decoding): Draft {
+export function appliedDraft(merged: Draft, configuration: Stored, decoding: Decoding): Draft {
   if (decoding.resource?.custom === true) {
     const body = { value: merged, occurrences: undefined, problems: [], bytes: new Uint8Array(0) }
     return decodeDraft(body, decoding)
@@ -117,7 +117,8 @@ export function appliedDraft(merged: Draft, decoding: Decoding): Draft {
     if (!(error instanceof DecodeError)) throw error
     const { group, version, kind } = decoding.expected
     const type = `${group}/${version}, Kind=${kind}`
-    const { namespace = '', name = '' } = (merged['metadata'] ?? {}) as Draft
+    // Of what was applied: a namespace that stands in the path alone is not told.
+    const { namespace = '', name = '' } = configuration['metadata'] ?? {}
     throw unclassified(
       `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${unconverted(error)}`,
     )

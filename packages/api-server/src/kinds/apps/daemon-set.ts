@@ -15,6 +15,7 @@ import {
   validateLabelSelector,
 } from '@gyropilot/schema/validation/labels'
 import { givenValue } from '@gyropilot/schema/decode'
+import { spelledAs } from '@gyropilot/schema'
 import { containerCells, labelsText, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
@@ -105,9 +106,10 @@ export const daemonSet: KindRules<DaemonSet> = {
   prepareForUpdate(object, stored) {
     object.status = stored.status
     const before = Number(stored.metadata?.annotations?.[GENERATION] ?? 0)
+    const { spec } = spelledAs(stored, object, 'apps/v1', 'DaemonSet')
     setTemplateGeneration(
       object,
-      deepEqual(object.spec?.template, stored.spec?.template) ? before : before + 1,
+      deepEqual(object.spec?.template, spec?.template) ? before : before + 1,
     )
   },
   validate(object, errors) {

@@ -97,7 +97,6 @@ test('rules of autoscalers', () => {
       [
         'spec.metrics[0].pods.metric.name: Required value: must specify a metric name',
         'spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive',
-        'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
       ],
     ],
     [

@@ -196,7 +196,7 @@ function validateSource(name: string, source: Stored, errors: FieldErrors, field
   } else if (name === 'pods') {
     validateIdentifier(source.metric, errors, `${field}.metric`)
     validateTarget(target, errors, `${field}.target`)
-    if (target.averageValue === undefined || quantitySign(target.averageValue) !== 1)
+    if (target.averageValue === undefined)
       errors.required(`${field}.target.averageValue`, 'must specify a positive target averageValue')
   } else {
     if (!source.name) errors.required(`${field}.name`, 'must specify a resource name')
@@ -255,6 +255,13 @@ function validateRules(
   field: string,
 ): void {
   if (!rules) return
+  validateSteps(rules, errors, field)
+  const { tolerance } = rules
+  if (tolerance !== undefined && quantitySign(tolerance) < 0)
+    errors.invalid(`${field}.tolerance`, tolerance, 'must be greater than or equal to 0')
+}
+
+function validateSteps(rules: StoredOf<HPAScalingRules>, errors: FieldErrors, field: string): void {
   const window: number | undefined = rules.stabilizationWindowSeconds
   if (window !== undefined && window < 0)
     errors.invalid(

@@ -9,6 +9,7 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
 import { compareQuantities } from '@gyropilot/api'
 import { ageColumn, column, nameColumn } from '../columns.ts'
+import { validateClaimStatus } from './claim-status.ts'
 import { claimSpecWarnings, validateClaimSpec } from './persistent-volume-claim-spec.ts'
 import { keep } from '../kept-field.ts'
 import { accessModesText } from './persistent-volume.ts'
@@ -104,6 +105,7 @@ export const persistentVolumeClaim: KindRules<PersistentVolumeClaim> = {
   },
   validate: (object, errors) => validateClaimSpec(object.spec ?? {}, errors, 'spec'),
   validateUpdate,
+  status: { validateUpdate: (object, _stored, errors) => validateClaimStatus(object, errors) },
   warnings: (object) => [
     ...(object.metadata?.annotations?.[CLASS_ANNOTATION] === undefined
       ? []
