@@ -63,12 +63,16 @@ const RESPONSE_TEXTS: Texts = {
 
 export function withDescriptions<D extends object>(document: D): D {
   const { components, paths } = document as Document
-  if (components?.schemas === undefined) return document
-  const schemas = Object.fromEntries(
-    Object.entries(components.schemas).map(([name, schema]) => [name, described(name, schema)]),
-  )
-  const explained = { ...document, components: { ...components, schemas } }
-  return paths === undefined ? explained : { ...explained, paths: mapValues(paths, pathItem) }
+  const schemas =
+    components?.schemas &&
+    Object.fromEntries(
+      Object.entries(components.schemas).map(([name, schema]) => [name, described(name, schema)]),
+    )
+  return {
+    ...document,
+    ...(schemas === undefined ? {} : { components: { ...components, schemas } }),
+    ...(paths === undefined ? {} : { paths: mapValues(paths, pathItem) }),
+  }
 }
 
 function pathItem(item: Readonly<Record<string, Operation>>): object {

@@ -5,7 +5,7 @@ import type { NonResourceHandler } from '../handlers/pipeline.ts'
 import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import { negotiate, notAcceptable, parseAccept } from '../http/negotiation.ts'
+import { negotiate, notAcceptable, parseAccept, requireType } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ComponentPages } from './component-pages.ts'
@@ -130,9 +130,9 @@ export class NonResources implements NonResourceHandler {
       case '/apis':
         return this.#aggregatedAnswer(request, false) ?? groupList(registry)
       case '/.well-known/openid-configuration':
-        return openId && cacheable(openId.configuration(), 'application/json')
+        return openId && cacheable(request, openId.configuration(), 'application/json')
       case '/openid/v1/jwks':
-        return openId && cacheable(openId.keySet, 'application/jwk-set+json')
+        return openId && cacheable(request, openId.keySet, 'application/jwk-set+json')
     }
     const parts = path.slice(1).split('/')
     if (parts[0] === 'version') throw routeNotFound()
@@ -204,7 +204,12 @@ function isAnswer(value: object): value is Answer {
   return 'status' in value && 'body' in value
 }
 
-function cacheable(value: unknown, contentType: string): Answer {
+function cacheable(
+  { method, headers }: ServerRequest,
+  value: unknown,
+  contentType: string,
+): Answer {
+  if (method === 'GET') requireType(headerOf(headers, 'accept'), contentType)
   const bytes = Buffer.from(JSON.stringify(value))
   return {
     status: 200,

@@ -231,6 +231,15 @@ test('every document of /openapi/v3 holds nothing that a strict reader refuses',
     assert.deepEqual(refusals(VERSION_3, await parsed(server, `/openapi/v3/${name}`)), [], name)
 })
 
+test('/openapi/v3 lists groups and pages beside versions, of custom resources versions only', async () => {
+  const { paths } = await parsed(await served(), '/openapi/v3')
+  const others = Object.keys(paths).filter((name) => !/\/v\d[a-z\d]*$/.test(name))
+  assert.equal(others.length, 25)
+  for (const name of ['api', 'apis', 'apis/apps', 'openid/v1/jwks', 'version'])
+    assert.ok(others.includes(name), name)
+  assert.ok(!others.includes('apis/srv.example.com'))
+})
+
 test('version 2 of a schema has no shape where version 3 allows null or anything, and no defaults', async () => {
   const document = await parsed(await served(), '/openapi/v2')
   const { spec } = document.definitions['com.example.srv.v1.Oa'].properties

@@ -4,7 +4,7 @@ import type { Swagger } from './openapi-v2-protobuf.ts'
 
 export interface OpenApiV3 {
   readonly paths: Readonly<Record<string, PathItem>>
-  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+  readonly components: { readonly schemas?: Readonly<Record<string, object>> }
 }
 
 type PathItem = Readonly<Record<string, Operation | readonly Parameter[]>>
@@ -36,7 +36,7 @@ export function swaggerOf(documents: readonly OpenApiV3[]): Swagger {
   const definitions: Record<string, Schema> = {}
   for (const document of documents) {
     for (const [path, item] of Object.entries(document.paths)) paths[path] = pathItem(path, item)
-    for (const [name, schema] of Object.entries(document.components.schemas))
+    for (const [name, schema] of Object.entries(document.components.schemas ?? {}))
       definitions[name] = withKindsOf(definitionOf(schema), definitions[name])
   }
   const BearerToken = {

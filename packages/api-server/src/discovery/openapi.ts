@@ -16,7 +16,10 @@ interface Document {
 
 const PROTOBUF_V2_ACCEPT = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const PROTOBUF_V2_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const PROTOBUF_V3 = /^application\/com\.github\.proto-openapi\.spec\.v3[.@]v1\.0\+protobuf$/
 const YEAR_SECONDS = 31_536_000
+/** Documents of what is served besides groups and versions. */
+const PAGES = ['.well-known/openid-configuration', 'api', 'apis', 'openid/v1/jwks', 'version']
 const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
 
 /** Documents by group and version: recorded ones of built-in kinds, read when somebody asks, and those of custom resources. */
@@ -67,10 +70,15 @@ export class OpenApiDocuments {
       return { status: 301, headers: { location: urlOf(name, document) }, body: { kind: 'empty' } }
     }
     const headers: Record<string, string> = { etag, vary: 'Accept' }
+    // Where only protobuf is wanted JSON is sent, and says so.
+    const isWanted = acceptedTypes(request).some(
+      (type) => JSON_TYPES.has(type) || PROTOBUF_V3.test(type),
+    )
+    if (!isWanted) return { status: 406, headers: { vary: 'Accept' }, body: { kind: 'empty' } }
     if (asked === document.hash) {
       headers['cache-control'] = 'public, immutable'
       headers['expires'] = new Date(this.#clock.nowMs() + YEAR_SECONDS * 1000).toUTCString()
-    } else headers['cache-control'] = 'no-cache'
+    }
     if (headerOf(request.headers, 'if-none-match') === etag)
       return { status: 304, headers, body: { kind: 'empty' } }
     return {
@@ -93,7 +101,7 @@ export class OpenApiDocuments {
     }
     const document = documentOf({ paths })
     const etag = JSON.stringify(document.hash)
-    const headers = { etag, vary: 'Accept' }
+    const headers = { etag }
     if (headerOf(request.headers, 'if-none-match') === etag)
       return { status: 304, headers, body: { kind: 'empty' } }
     // The real server leaves the type to be guessed.
@@ -110,17 +118,18 @@ export class OpenApiDocuments {
   }
 
   async #version2(request: ServerRequest): Promise<Answer> {
-    const accept = headerOf(request.headers, 'accept')
-    const types = accept ? parseAccept(accept).map(({ type }) => type) : ['*/*']
-    const wanted = types.find((type) => JSON_TYPES.has(type) || type === PROTOBUF_V2_ACCEPT)
-    if (wanted === undefined) return { status: 406, body: { kind: 'empty' } }
+    const vary = 'Accept-Encoding, Accept'
+    const wanted = acceptedTypes(request).find(
+      (type) => JSON_TYPES.has(type) || type === PROTOBUF_V2_ACCEPT,
+    )
+    if (wanted === undefined) return { status: 406, headers: { vary }, body: { kind: 'empty' } }
     const protobuf = wanted === PROTOBUF_V2_ACCEPT
     this.#v2 ??= this.#buildVersion2()
     const document = (await this.#v2)[protobuf ? 'protobuf' : 'json']
     const etag = JSON.stringify(document.hash)
     const headers = {
       etag,
-      vary: 'Accept-Encoding, Accept',
+      vary,
       'last-modified': new Date(Date.parse(formatTime(0))).toUTCString(),
     }
     if (headerOf(request.headers, 'if-none-match') === etag)
@@ -152,12 +161,15 @@ export class OpenApiDocuments {
     return { json: documentOf(swagger), protobuf: documentOfBytes(encodeSwagger(swagger)) }
   }
 
-  /** `api/v1`, `apis/apps/v1`, ...: what is served now. */
+  /** `api/v1`, `apis/apps`, `apis/apps/v1`, ...: what is served now. Groups of custom resources have versions only. */
   #names(): string[] {
     const names = this.#registry
       .groups()
-      .flatMap(({ versions }) => versions.map(({ group, version }) => nameOf(group, version)))
-    return [...new Set([...names, ...this.#custom.keys()])].sort()
+      .flatMap(({ group, versions }) => [
+        ...versions.map(({ version }) => nameOf(group, version)),
+        ...(this.#registry.isBuiltInGroup(group) && group !== '' ? [`apis/${group}`] : []),
+      ])
+    return [...new Set([...PAGES, ...names, ...this.#custom.keys()])].sort()
   }
 
   #document(name: string): Promise<Document | undefined> {
@@ -175,6 +187,11 @@ export class OpenApiDocuments {
     }
     return document
   }
+}
+
+function acceptedTypes(request: ServerRequest): readonly string[] {
+  const accept = headerOf(request.headers, 'accept')
+  return accept ? parseAccept(accept).map(({ type }) => type) : ['*/*']
 }
 
 function nameOf(group: string, version: string): string {

@@ -167,8 +167,17 @@ function transformationOf(
   return { as, version }
 }
 
+/** Pages that come in one type and are found by it: a range is accepted only when it is all. Throws 406. */
+export function requireType(accept: string | undefined, mediaType: string): void {
+  const types = (accept || '*/*').split(',').map((clause) => clause.split(';', 1)[0]!.trim())
+  if (!types.some((type) => type === '*/*' || type === mediaType)) throw unavailable(mediaType)
+}
+
 function noneAvailable(watchable: boolean): ApiError {
-  const types = MEDIA_TYPES.join(', ') + (watchable ? `, ${STREAM_TYPES}` : '')
+  return unavailable(MEDIA_TYPES.join(', ') + (watchable ? `, ${STREAM_TYPES}` : ''))
+}
+
+function unavailable(types: string): ApiError {
   return new ApiError(
     406,
     'NotAcceptable',

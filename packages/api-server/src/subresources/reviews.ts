@@ -16,6 +16,7 @@ import { badRequest, invalid } from '../http/errors.ts'
 import type { Draft } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { created } from './answers.ts'
+import { askedSelectors, checkSelectors } from './review-selectors.ts'
 
 const AUTHORIZATION = 'authorization.k8s.io'
 const AUTHENTICATION = 'authentication.k8s.io'
@@ -122,26 +123,6 @@ function checkSubject({ user = '', groups = [] }: Draft, errors: FieldErrors): v
 /** Messages show the server's own form of the attributes. */
 const printed = ({ path = '', verb = '' }: Draft): Draft => ({ Path: path, Verb: verb })
 
-function checkSelectors({ resourceAttributes }: Draft, errors: FieldErrors): void {
-  for (const name of ['fieldSelector', 'labelSelector']) {
-    const selector = resourceAttributes?.[name]
-    if (selector === undefined) continue
-    const field = `spec.resourceAttributes.${name}`
-    const { rawSelector = '', requirements = [] } = selector
-    if (rawSelector !== '' && requirements.length > 0)
-      errors.invalid(
-        `${field}.rawSelector`,
-        rawSelector,
-        'may not specified at the same time as requirements',
-      )
-    if (rawSelector === '' && requirements.length === 0)
-      errors.required(
-        `${field}.requirements`,
-        `when ${field} is specified, requirements or rawSelector is required`,
-      )
-  }
-}
-
 /** A review is no object that could have a name; a local one is in the namespace of its path. */
 function checkMetadata(body: Draft, namespace: string, errors: FieldErrors): void {
   const { managedFields: _, namespace: given, ...rest } = body['metadata'] ?? {}
@@ -191,8 +172,13 @@ function subjectOfReview({ user = '', groups = [], uid, extra = {} }: Draft): Us
 }
 
 function accessStatus(authorizer: RbacAuthorizer, spec: Draft, user: UserInfo): unknown {
-  const { allowed, reason } = authorizer.authorize(attributesOf(spec, user))
-  return { allowed, ...(reason === '' ? {} : { reason }) }
+  const { problems, ...selectors } = askedSelectors(spec['resourceAttributes'] ?? {})
+  const { allowed, reason } = authorizer.authorize({ ...attributesOf(spec, user), ...selectors })
+  return {
+    allowed,
+    ...(reason === '' ? {} : { reason }),
+    ...(problems.length === 0 ? {} : { evaluationError: problems.join('; ') }),
+  }
 }
 
 function attributesOf(
@@ -222,9 +208,7 @@ function attributesOf(
     subresource = '',
     name = '',
   } = resourceAttributes
-  const fieldSelector = selectorText(resourceAttributes.fieldSelector)
-  const labelSelector = selectorText(resourceAttributes.labelSelector)
-  const attributes = {
+  return {
     ...none,
     verb,
     group,
@@ -235,20 +219,6 @@ function attributesOf(
     name,
     isResourceRequest: true,
   }
-  return {
-    ...attributes,
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-  }
-}
-
-function selectorText(selector: Draft | undefined): string | undefined {
-  if (selector === undefined) return undefined
-  if (selector['rawSelector']) return selector['rawSelector']
-  const equal = (selector['requirements'] ?? []).filter(
-    ({ operator, values = [] }: Draft) => operator === 'In' && values.length === 1,
-  )
-  return equal.map(({ key, values }: Draft) => `${key}=${values[0]}`).join(',')
 }
 
 function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown {

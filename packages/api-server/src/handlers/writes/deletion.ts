@@ -245,6 +245,8 @@ function finalizersAfter(
     foreground = carries.foreground
   }
   if (!collected) orphan = foreground = false
+  // The same ones stay in the order that they have.
+  if (orphan === carries.orphan && foreground === carries.foreground) return current
   return [...kept, ...(orphan ? ['orphan'] : []), ...(foreground ? ['foregroundDeletion'] : [])]
 }
 
