@@ -10,7 +10,7 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
     group,
     resource,
     subresource: 'scale',
-    methods: ['GET', 'PUT', 'PATCH'],
+    methods: ['GET', 'HEAD', 'PUT', 'PATCH'],
     async handle(call) {
       const current = call.server.get(group, resource, call.namespace, call.name)
       if (current === undefined) throw notFound(call.resource, call.name)
@@ -63,7 +63,7 @@ function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths:
     throw conflict(
       call.resource,
       call.name,
-      `StorageError: invalid object, Code: 4, Key: /registry/${call.resource.group}/${call.resource.resource}/${call.namespace === '' ? '' : `${call.namespace}/`}${call.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${draft['metadata'].uid}`,
+      `StorageError: invalid object, Code: 4, Key: /${call.resource.group}/${call.resource.resource}/${call.namespace === '' ? '' : `${call.namespace}/`}${call.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${draft['metadata'].uid}`,
     )
   if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion)
     throw conflict(call.resource, call.name, STALE)

@@ -7,7 +7,8 @@ import {
   type SubresourceHandler,
 } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
-import { badRequest } from '../http/errors.ts'
+import { badRequest, unclassified } from '../http/errors.ts'
+import type { ParsedBody } from '../http/request-body.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
@@ -16,7 +17,7 @@ import type { AdmissionChain } from './writes/admission-chain.ts'
 import { listAnswer, objectAnswer } from './answers/answers.ts'
 import { applyPatchBody } from './writes/apply-body.ts'
 import type { ResourceCall } from './call.ts'
-import { decodeDraft, type ExpectedKind } from './bodies/decoding.ts'
+import { decodeDraft, type Decoding, type ExpectedKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
 import { patchObject } from './writes/patch.ts'
@@ -86,6 +87,31 @@ function passedCallOf({ request, info }: ResourceCall): PassedCall {
   }
 }
 
+function decodedAs(body: ParsedBody, decoding: Decoding): Draft {
+  try {
+    return decodeDraft(body, decoding)
+  } catch (error) {
+    return refuseAs(decoding.expected, error)
+  }
+}
+
+/** The reference cannot tell what is wrong with the scale of a custom resource: it does not find the name of its own type. */
+function refuseAs({ customScale }: ExpectedKind, error: unknown): never {
+  if (customScale === true && error instanceof ApiError && error.code === 400)
+    throw badRequest(
+      'no kind is registered for the type v1.Scale in scheme "pkg/apiserver/customresource_handler.go:781"',
+    )
+  throw error
+}
+
+/** Nor can it make a scale of a custom resource from what was applied, whatever that is. */
+function notConvertible({ metadata }: Stored): ApiError {
+  const { namespace = '', name = '' } = metadata ?? {}
+  return unclassified(
+    `failed to convert new object (${namespace}/${name}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`,
+  )
+}
+
 export class SubresourceEndpoint {
   readonly #parts: SubresourceEndpointParts
 
@@ -99,7 +125,8 @@ export class SubresourceEndpoint {
     handler: SubresourceHandler,
     server: SubresourceCall['server'],
   ): Promise<Answer> {
-    const method = call.request.method as SubresourceCall['method']
+    const { method: given } = call.request
+    const method = (given === 'HEAD' ? 'GET' : given) as SubresourceCall['method']
     const expected = expectedKind(call)
     const base = {
       resource: call.resource.info,
@@ -147,8 +174,10 @@ export class SubresourceEndpoint {
     checkBodySize(call.request)
     const options = writeOptions(call.info.query, created ? 'CreateOptions' : 'UpdateOptions')
     const type = firstType ?? inputTypeOf()
-    const parsed = await this.#parts.bodies.parse(call, type, expected.kind)
-    const body = decodeDraft(parsed, this.#parts.bodies.decoding(call, expected, options))
+    const parsed = await this.#parts.bodies
+      .parse(call, type, expected.kind)
+      .catch((error: unknown) => refuseAs(expected, error))
+    const body = decodedAs(parsed, this.#parts.bodies.decoding(call, expected, options))
     if (created) handler.defaults?.(body)
     checkNamespace(call, body)
     if (method === 'PUT') checkName(call, body)
@@ -224,8 +253,11 @@ export class SubresourceEndpoint {
           warn: (text) => call.warnings.add(text),
         })
         tellRepeated()
+        if (expected.customScale === true) throw notConvertible(configuration)
         appliedFields = draft['metadata'].managedFields ?? []
       } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
+      checkName(call, draft)
+      checkNamespace(call, draft)
       try {
         return await invoke(options, draft, 'PATCH', appliedFields)
       } catch (error) {

@@ -76,7 +76,8 @@ export function patchBodyOf(
 /** The kind of the body that an endpoint takes. */
 export function expectedKind({ resource, subresource }: ResourceCall): ExpectedKind {
   const own = resource.info.subresources.find(({ name }) => name === subresource)
-  return subresource === '' || own === undefined ? resource.info : own
+  if (subresource === '' || own === undefined) return resource.info
+  return resource.custom && subresource === 'scale' ? { ...own, customScale: true } : own
 }
 
 export function checkName({ name }: ResourceCall, draft: Draft): void {
