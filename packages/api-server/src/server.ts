@@ -38,6 +38,7 @@ import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { listen, type Listener } from './http/listener/listener.ts'
 import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls/outgoing-calls.ts'
 import { renderLocally } from './http/render-local.ts'
+import { ForeignVersions } from './aggregation/foreign-versions.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
 import type { ApiServer, ApiServerOptions, ListenOptions } from './server-options.ts'
@@ -69,6 +70,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #expiry: ExpirySweeper
   #compaction: Timer | undefined
   readonly #definitions: DefinitionController
+  readonly #foreign: ForeignVersions
   readonly #elections: ElectingController | undefined
   readonly #listeners: Listener[] = []
   readonly #calls: OutgoingCalls
@@ -115,6 +117,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#expiry = new ExpirySweeper(store, clock)
     const openApi = new OpenApiDocuments(registry, clock)
     this.#definitions = this.#definitionController(openApi)
+    this.#foreign = this.#foreignVersions()
     this.#elections = this.#electingController()
     const bodies = new RequestBodies(registry, decodeProtobuf)
     const fields = fieldManagement
@@ -138,6 +141,7 @@ class EmbeddedApiServer implements ApiServer {
       deletions: new DeletionHandler({ store, clock, deleter, bodies }),
       endpoints: new SubresourceEndpoint({ clock, admission, fields, bodies }),
       nonResources: this.#nonResources(openApi, serviceAccountTokens),
+      isUnavailable: (group, version) => this.#foreign.isUnavailable(group, version),
       subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),
       internals: this.internals,
       ...this.#load(),
@@ -218,6 +222,12 @@ class EmbeddedApiServer implements ApiServer {
     })
   }
 
+  #foreignVersions(): ForeignVersions {
+    const { clock, logger } = this.#options
+    const { registry, internals: server } = this
+    return new ForeignVersions({ registry, server, clock, logger: logger.named('api-services') })
+  }
+
   /** Leaders are elected where candidates can announce themselves. */
   #electingController(): ElectingController | undefined {
     const { clock, logger } = this.#options
@@ -248,6 +258,7 @@ class EmbeddedApiServer implements ApiServer {
         flags: flagsOf(this.#options),
       }),
       openApi,
+      foreign: this.#foreign,
       openId: {
         configuration: () => tokens.openidConfiguration(`https://${this.#address}`),
         keySet: tokens.keySet(),
@@ -292,6 +303,7 @@ class EmbeddedApiServer implements ApiServer {
     }
     this.#bootstrapped = await bootstrap(options)
     await this.#definitions.start()
+    this.#foreign.start()
     this.#elections?.start()
     this.#ready = true
   }
@@ -333,6 +345,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#compaction?.cancel()
     this.#bootstrapped?.stop()
     this.#definitions.stop()
+    this.#foreign.stop()
     this.#elections?.stop()
     this.#calls.stop()
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))

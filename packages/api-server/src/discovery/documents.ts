@@ -6,6 +6,7 @@ import type {
   ServedResource,
   ServedVersion,
 } from '../registry/resource-registry.ts'
+import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
 
 export const AGGREGATED_TYPE =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -20,16 +21,17 @@ export function apiVersions(serverAddress: string): object {
   }
 }
 
-export function groupList(registry: ResourceRegistry): object {
-  const groups = registry.groups().filter(({ group }) => group !== '')
+/** `foreign`: groups of other servers, which come last. */
+export function groupList(registry: ResourceRegistry, foreign: readonly ForeignGroup[]): object {
+  const groups = [...registry.groups().filter(({ group }) => group !== ''), ...foreign]
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
-export function group(served: ServedGroup): object {
+export function group(served: ServedGroup | ForeignGroup): object {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(served) }
 }
 
-function groupEntry({ group: name, versions }: ServedGroup) {
+function groupEntry({ group: name, versions }: ServedGroup | ForeignGroup) {
   const entries = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions: entries, preferredVersion: entries[0] }
 }
@@ -76,26 +78,45 @@ function storageHash(apiVersion: string, kind: string): string {
 }
 
 /** The aggregated form of the core group (`legacy`) or of all others. */
-export function aggregated(registry: ResourceRegistry, legacy: boolean): object {
+export function aggregated(
+  registry: ResourceRegistry,
+  legacy: boolean,
+  foreign: readonly ForeignGroup[],
+): object {
   const groups = registry.groups().filter((served) => (served.group === '') === legacy)
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: groups.map(({ group: name, versions }) => ({
-      metadata: name === '' ? {} : { name },
-      versions: versions.map((served) => ({
-        version: served.version,
-        resources: served.resources.map(discoveredResource),
-        freshness: 'Current',
+    items: [
+      ...groups.map(({ group: name, versions }) => ({
+        metadata: name === '' ? {} : { name },
+        versions: versions.map((served) => ({
+          version: served.version,
+          resources: served.resources.map(discoveredResource),
+          freshness: 'Current',
+        })),
       })),
-    })),
+      ...(legacy ? [] : foreign.flatMap(staleGroup)),
+    ],
   }
 }
 
-function discoveredResource({ info }: ServedResource): object {
+/** Versions that could not be asked for their resources. */
+function staleGroup({ group: name, versions }: ForeignGroup): object[] {
+  const stale = versions.filter(({ remote }) => remote)
+  if (stale.length === 0) return []
+  return [
+    {
+      metadata: { name },
+      versions: stale.map(({ version }) => ({ version, freshness: 'Stale' })),
+    },
+  ]
+}
+
+function discoveredResource({ info, custom }: ServedResource): object {
   const kindOf = (target: { group: string; version: string; kind: string }) => {
-    const same = target.group === info.group && target.version === info.version
+    const same = !custom && target.group === info.group && target.version === info.version
     return {
       group: same ? '' : target.group,
       version: same ? '' : target.version,

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
-import type { Answer } from '../http/answer.ts'
+import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
+import { unavailable, type Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { negotiate, notAcceptable, parseAccept, requireType } from '../http/negotiation.ts'
@@ -27,6 +28,12 @@ interface NonResourceParts {
   readonly checks: readonly HealthCheck[]
   readonly metrics: MetricsRegistry | undefined
   readonly openApi: OpenApiDocuments
+  /** Group versions of other servers. */
+  readonly foreign: {
+    groups(): readonly ForeignGroup[]
+    isUnavailable(group: string, version: string): boolean
+    onChange(listener: () => void): void
+  }
   readonly pages: ComponentPages
   /** `/.well-known/openid-configuration` and `/openid/v1/jwks`. */
   readonly openId?: { configuration(): unknown; readonly keySet: unknown }
@@ -61,6 +68,7 @@ export class NonResources implements NonResourceHandler {
   constructor(parts: NonResourceParts) {
     this.#parts = parts
     parts.registry.onChange(() => this.#aggregated.clear())
+    parts.foreign.onChange(() => this.#aggregated.clear())
   }
 
   answer(
@@ -108,7 +116,7 @@ export class NonResources implements NonResourceHandler {
 
   /** A JSON value, or an answer of its own form. */
   #document(request: ServerRequest, path: string): object | Answer | undefined {
-    const { registry, version, metrics, openId, pages } = this.#parts
+    const { registry, foreign, version, metrics, openId, pages } = this.#parts
     switch (path) {
       case '/':
       case '/index.html':
@@ -128,7 +136,7 @@ export class NonResources implements NonResourceHandler {
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':
-        return this.#aggregatedAnswer(request, false) ?? groupList(registry)
+        return this.#aggregatedAnswer(request, false) ?? groupList(registry, foreign.groups())
       case '/.well-known/openid-configuration':
         return openId && cacheable(request, openId.configuration(), 'application/json')
       case '/openid/v1/jwks':
@@ -139,12 +147,21 @@ export class NonResources implements NonResourceHandler {
     if (parts[0] === 'api' && parts.length === 2) return this.#resources('', parts[1]!)
     if (parts[0] !== 'apis') return undefined
     const served = registry.groups().find(({ group: name }) => name === parts[1] && name !== '')
-    if (served === undefined) return undefined
+    if (served === undefined) return this.#foreignDocument(parts)
     return parts.length === 2
       ? group(served)
       : parts.length === 3
         ? this.#resources(served.group, parts[2]!)
         : undefined
+  }
+
+  #foreignDocument(parts: readonly string[]): object | Answer | undefined {
+    const { foreign } = this.#parts
+    const [, groupName = '', version = ''] = parts
+    if (parts.length > 2)
+      return foreign.isUnavailable(groupName, version) ? unavailable() : undefined
+    const found = foreign.groups().find((one) => one.group === groupName)
+    return found && group(found)
   }
 
   /** Versions that nobody defined are unknown paths; those of a built-in group are looked for below its route. */
@@ -183,9 +200,12 @@ export class NonResources implements NonResourceHandler {
       clause.parameters['g'] !== 'apidiscovery.k8s.io'
     )
       return undefined
+    const { registry, foreign } = this.#parts
     let document = this.#aggregated.get(legacy)
     if (document === undefined) {
-      const bytes = Buffer.from(`${JSON.stringify(aggregated(this.#parts.registry, legacy))}\n`)
+      const bytes = Buffer.from(
+        `${JSON.stringify(aggregated(registry, legacy, foreign.groups()))}\n`,
+      )
       document = { bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
       this.#aggregated.set(legacy, document)
     }

@@ -12,7 +12,7 @@ import {
   type SubresourceHandler,
   type UserInfo,
 } from '../contracts.ts'
-import { text, type Answer } from '../http/answer.ts'
+import { text, unavailable, type Answer } from '../http/answer.ts'
 import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { errorType, negotiate } from '../http/negotiation.ts'
@@ -57,6 +57,8 @@ export interface PipelineParts {
   readonly deletions: DeletionHandler
   readonly endpoints: SubresourceEndpoint
   readonly nonResources: NonResourceHandler
+  /** Whether a group version is announced to be another server's. */
+  readonly isUnavailable: (group: string, version: string) => boolean
   readonly subresources: readonly SubresourceHandler[]
   readonly internals: Internals
   /** Uids of the flow schema and priority level that a request is counted under. */
@@ -194,12 +196,19 @@ export class Pipeline {
     if (!allowed) throw forbiddenRequest(attributes, reason)
     if (!info.isResourceRequest) return this.#nonResource(request, info)
     const route = findRoute(this.#parts.registry, request.method, info)
-    if (route === undefined) return text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
+    if (route === undefined) return this.#unrouted(info)
     if (route.resource.deprecationWarning !== undefined)
       warnings.add(route.resource.deprecationWarning)
     if (route.refusal !== undefined) throw route.refusal
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)
     return this.#parts.metrics?.measure(info, request, answer) ?? answer
+  }
+
+  /** The group version of another server that cannot be asked, or nobody's. */
+  #unrouted({ group, version }: RequestInfo): Answer {
+    return this.#parts.isUnavailable(group, version)
+      ? unavailable()
+      : text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
   }
 
   async #nonResource(request: ServerRequest, info: RequestInfo): Promise<Answer> {

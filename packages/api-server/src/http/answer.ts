@@ -65,3 +65,8 @@ export function contentTypeOf({ body, mediaType, contentType }: Answer): string 
     return contentType ?? mediaType ?? 'application/json'
   return 'contentType' in body ? body.contentType : undefined
 }
+
+/** What another server would have to answer, which cannot be asked. */
+export function unavailable(): Answer {
+  return text(503, 'service unavailable\n', { 'x-content-type-options': 'nosniff' })
+}

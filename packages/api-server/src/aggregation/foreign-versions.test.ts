@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestServer, type AnyValue } from '../testing/test-server.ts'
+import { unavailability } from './availability.ts'
+
+const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+const apiService = (group: string, version: string, spec: object = {}): AnyValue => ({
+  metadata: { name: `${version}.${group}` },
+  spec: {
+    group,
+    version,
+    groupPriorityMinimum: 100,
+    versionPriority: 100,
+    service: { namespace: 'default', name: 'x' },
+    insecureSkipTLSVerify: true,
+    ...spec,
+  },
+})
+
+test('a group of another server is listed last, by priority, and its versions as stale', async () => {
+  const { request, clock } = await createTestServer()
+  await request('POST', API_SERVICES, apiService('a.example.com', 'v1'))
+  await request('POST', API_SERVICES, apiService('b.example.com', 'v1', { versionPriority: 1 }))
+  await request(
+    'POST',
+    API_SERVICES,
+    apiService('b.example.com', 'v2', { groupPriorityMinimum: 200 }),
+  )
+  const local = { service: undefined, insecureSkipTLSVerify: undefined }
+  await request('POST', API_SERVICES, apiService('c.example.com', 'v1', local))
+  await clock.advance(1)
+  const { groups } = (await request('GET', '/apis')).value
+  const names = (list: AnyValue[]): string[] => list.map(({ name }) => name).slice(-3)
+  assert.deepEqual(names(groups), ['b.example.com', 'a.example.com', 'c.example.com'])
+  const [b] = groups.slice(-3)
+  assert.deepEqual(
+    b.versions.map(({ version }: AnyValue) => version),
+    ['v2', 'v1'],
+  )
+  const { value } = await request('GET', '/apis', undefined, { accept: AGGREGATED })
+  const { items } = typeof value === 'string' ? JSON.parse(value) : value
+  const stale = (version: string): object => ({ version, freshness: 'Stale' })
+  assert.deepEqual(items.slice(-2), [
+    { metadata: { name: 'b.example.com' }, versions: [stale('v2'), stale('v1')] },
+    { metadata: { name: 'a.example.com' }, versions: [stale('v1')] },
+  ])
+  assert.equal((await request('GET', '/apis/a.example.com/v1')).status, 503)
+  assert.equal((await request('GET', '/apis/c.example.com/v1')).status, 404)
+})
+
+test('a status follows the service, and keeps its time while it stays False', async () => {
+  const { request, clock } = await createTestServer()
+  await request('POST', API_SERVICES, apiService('a.example.com', 'v1'))
+  const available = async (): Promise<AnyValue> => {
+    await clock.advance(1000)
+    const { status } = (await request('GET', `${API_SERVICES}/v1.a.example.com`)).value
+    return status.conditions[0]
+  }
+  const first = await available()
+  assert.equal(first.reason, 'ServiceNotFound')
+  const services = '/api/v1/namespaces/default/services'
+  await request('POST', services, { metadata: { name: 'x' }, spec: { ports: [{ port: 443 }] } })
+  const second = await available()
+  assert.equal(second.reason, 'EndpointsNotFound')
+  assert.equal(second.lastTransitionTime, first.lastTransitionTime)
+  const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices'
+  const slice = {
+    metadata: { name: 'x', labels: { 'kubernetes.io/service-name': 'x' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.2.3'] }],
+    ports: [{ port: 1 }],
+  }
+  await request('POST', slices, slice)
+  assert.equal((await available()).reason, 'FailedDiscoveryCheck')
+})
+
+test('an external name is asked without endpoints', () => {
+  const service = { spec: { type: 'ExternalName', externalName: 'elsewhere.example' } }
+  const { reason, message } = unavailability(apiService('a.example.com', 'v1'), service, [])
+  assert.equal(reason, 'FailedDiscoveryCheck')
+  assert.match(message, /https:\/\/elsewhere\.example:443\/apis\/a\.example\.com\/v1/)
+})
