@@ -75,16 +75,19 @@ function filesOf(argument: string): readonly string[] {
     .filter((file) => !/\.test\.ts$|\/testing\/|\/fixtures\.ts$/.test(file))
 }
 
-/** Beside the files, or those that were named. */
+/** Beside the files, or those that were named. A controller that has folders is tested by all of them together. */
 function tests(): readonly string[] {
   if (values.tests !== undefined) return values.tests.map((path) => relative(root, resolve(path)))
-  const folders = new Set(files.map((file) => dirname(file)))
-  const beside = [...folders].flatMap((folder) =>
-    readdirSync(join(root, folder))
-      .filter((name) => name.endsWith('.test.ts'))
-      .map((name) => join(folder, name)),
-  )
-  return soonestFirst(beside)
+  const beside = [...new Set(files.map((file) => dirname(file)))].flatMap((folder) => {
+    const part = /^packages\/[^/]+\/src\/[^/]+/.exec(folder)?.[0]
+    const found = part === undefined ? directly(folder) : sourceFiles(part).map(({ path }) => path)
+    return found.filter((path) => path.endsWith('.test.ts'))
+  })
+  return soonestFirst([...new Set(beside)])
+}
+
+function directly(folder: string): readonly string[] {
+  return readdirSync(join(root, folder)).map((name) => join(folder, name))
 }
 
 /** The first test file that fails ends the tries of a change: those of the same name first, those that take long last. */

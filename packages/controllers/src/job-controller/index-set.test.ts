@@ -35,6 +35,7 @@ const readings: readonly (readonly [string | undefined, number, string])[] = [
   ['0,1,2', 5, '0-2'],
   ['3,0', 5, '0,3'],
   ['0-2,1-3', 5, '0-3'],
+  ['9,11-13', 20, '9,11-13'],
 ]
 for (const [text, limit, read] of readings) {
   test(`completedIndexes text parsing: ${JSON.stringify(text)} below ${limit} is ${JSON.stringify(read)}: unparsable parts are skipped, parts starting at or above completions end the parse`, () => {

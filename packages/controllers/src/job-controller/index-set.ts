@@ -48,8 +48,8 @@ export class IndexSet {
   }
 
   has(index: number): boolean {
-    const at = this.#runFrom(index)
-    return at < this.#bounds.length && this.#bounds[at]! <= index
+    const first = this.#bounds[this.#runFrom(index)]
+    return first !== undefined && first <= index
   }
 
   union(other: IndexSet): IndexSet {
@@ -85,12 +85,12 @@ export class IndexSet {
   /** The lowest `count` indexes below `limit` that are not in the set. */
   missing(count: number, limit: number): readonly number[] {
     const found: number[] = []
-    let index = 0
-    for (let at = 0; found.length < count && index < limit; at += 2) {
-      const end = Math.min(this.#bounds[at] ?? limit, limit)
-      while (index < end && found.length < count) found.push(index++)
-      if (at >= this.#bounds.length) break
-      index = Math.max(index, this.#bounds[at + 1]! + 1)
+    for (let index = 0, at = 0; found.length < count && index < limit; index++) {
+      if (index !== this.#bounds[at]) found.push(index)
+      else {
+        index = this.#bounds[at + 1]!
+        at += 2
+      }
     }
     return found
   }

@@ -246,6 +246,13 @@ test('an end does not stand while pods are awaited that the cache does not show'
   assert.deepEqual(podWritesOf(synced), ['delete b', 'patch a'])
 })
 
+test('a suspension that comes with an end waits for what becomes of the end', () => {
+  const subject = job({ spec: { backoffLimit: 0, suspend: true } })
+  const synced = syncOf(subject, [jobPod('a', { phase: 'Failed' })], { expectationsMet: false })
+  assert.equal(lastStatusOf(synced).conditions, undefined)
+  assert.deepEqual(reasonsOf(synced), [])
+})
+
 test('a pod that is gone counts as deleted', () => {
   const subject = job({ spec: { backoffLimit: 0, parallelism: 2 } })
   const onWrite = (write: { verb: string }) =>

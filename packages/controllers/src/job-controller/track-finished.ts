@@ -54,24 +54,17 @@ export function trackFinished({ job, counts, status, end }: TrackInput): Tracked
   return { ...taken.result(), release, limited }
 }
 
-/** uids whose pods are free, or gone, move into the counters. The same status when there are none. */
+/** uids whose pods are free, or gone, move into the counters. */
 export function foldReleased(status: JobStatus, held: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
   const isHeld = (uid: string): boolean => held.has(uid)
   const left = { succeeded: succeeded.filter(isHeld), failed: failed.filter(isHeld) }
-  const freed = [succeeded.length - left.succeeded.length, failed.length - left.failed.length]
-  if (freed[0] === 0 && freed[1] === 0) return status
   return {
     ...status,
-    succeeded: (status.succeeded ?? 0) + freed[0]!,
-    failed: (status.failed ?? 0) + freed[1]!,
+    succeeded: (status.succeeded ?? 0) + succeeded.length - left.succeeded.length,
+    failed: (status.failed ?? 0) + failed.length - left.failed.length,
     uncountedTerminatedPods: left,
   }
-}
-
-export function uncountedPods({ uncountedTerminatedPods }: JobStatus): number {
-  const { succeeded = [], failed = [] } = uncountedTerminatedPods ?? {}
-  return succeeded.length + failed.length
 }
 
 /** By index, and by name. */

@@ -199,6 +199,18 @@ test('a pod on its way out is one deletion, though it is seen twice, and the end
   assert.deepEqual(deleted(new DeletedFinalStateUnknown<Pod>('ns/p', undefined)), [])
 })
 
+test('a pod on its way out, or gone to another Job, that shows its finalizer is waited for still', () => {
+  const { added, updated, memory } = watching(job())
+  memory.expectRemovals('ns/work', 'work-uid', ['p-uid'])
+  added(jobPod('p', { deleting: true }))
+  assert.equal(memory.awaitedRemovals('ns/work', 'work-uid').size, 1)
+  const ownerReferences = [
+    { apiVersion: 'batch/v1', kind: 'Job', name: 'x', uid: 'x', controller: true },
+  ]
+  updated(jobPod('p'), newer(jobPod('p'), { ownerReferences }))
+  assert.equal(memory.awaitedRemovals('ns/work', 'work-uid').size, 1)
+})
+
 test('a pod on its way out that has lost its finalizer is seen to have', () => {
   const { updated, memory } = watching(job())
   memory.expectRemovals('ns/work', 'work-uid', ['p-uid'])

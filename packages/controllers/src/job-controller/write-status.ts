@@ -16,7 +16,7 @@ import type { JobMetrics } from './metrics.ts'
 import type { BackoffRecord } from './pods/pod-backoff.ts'
 import { releasePods } from './pods/removal.ts'
 import { isStatusCurrent, wireStatus, withTrueCondition } from './status.ts'
-import { foldReleased, trackFinished, uncountedPods } from './track-finished.ts'
+import { foldReleased, trackFinished } from './track-finished.ts'
 
 interface WriteStatusInput {
   readonly key: string
@@ -58,16 +58,12 @@ export function* writeStatus(input: WriteStatusInput): Reconcile<unknown> {
     yield* putStatus(first.job, folded, metrics)
     return releaseError
   }
-  if (end === undefined || tracked.limited || !isSettled(folded)) {
+  // Without a limit every pod has been released and counted; one that has not ended by itself must be gone, too.
+  if (end === undefined || tracked.limited || (folded.terminating ?? 0) > 0) {
     const last = yield* putStatus(first.job, folded, metrics)
     return 'error' in last ? last.error : undefined
   }
   return yield* finish(input, first.job, folded, end)
-}
-
-/** Every pod is counted, and gone unless it has ended by itself. */
-function isSettled(status: JobStatus): boolean {
-  return uncountedPods(status) === 0 && (status.terminating ?? 0) === 0
 }
 
 function* announce(status: JobStatus, end: EndState): Reconcile<JobStatus> {
