@@ -79,27 +79,11 @@ export interface Sync extends DriveOptions {
   readonly settings?: Partial<AutoscalerSettings>
 }
 
-/** One sync in a world where nothing is measured but what is given. */
-export function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
-  const { pods = [pod('a'), pod('b'), pod('c')], usage, external, custom } = given
+/** A world where nothing is measured but what is given; what is read in it is told to `reads`. */
+export function answers(given: Sync, reads: string[] = []): DriveOptions {
+  const { usage, external, custom } = given
   const current = given.scale ?? scale(3)
-  const synced: string[] = []
-  const reads: string[] = []
-  const settings: AutoscalerSettings = {
-    configuration: { ...defaultHorizontalPodAutoscalerConfiguration, downscaleStabilizationMs: 0 },
-    memory: given.memory ?? new AutoscalerMemory(),
-    podsMatching: (namespace, query) =>
-      pods.filter(
-        ({ metadata }) => metadata?.namespace === namespace && query.matches(metadata.labels),
-      ),
-    allowsZero: false,
-    configurableTolerance: true,
-    podLevelResources: true,
-    onMetric: (...parts) => void synced.push(parts.join(' ')),
-    onSynced: (...parts) => void synced.push(parts.join(' ')),
-    ...given.settings,
-  }
-  const driven = drive(reconcile(object, settings), {
+  return {
     onKind: ({ group, kind, version }) =>
       kind === 'Foo' || !['', 'v1'].includes(version)
         ? refused(404, 'NotFound', 'nobody knows')
@@ -129,7 +113,29 @@ export function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
       return body === undefined ? refused(404, 'NotFound') : { ok: true, object: body as object }
     },
     ...given,
-  })
+  }
+}
+
+/** One sync in such a world. */
+export function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
+  const { pods = [pod('a'), pod('b'), pod('c')] } = given
+  const synced: string[] = []
+  const reads: string[] = []
+  const settings: AutoscalerSettings = {
+    configuration: { ...defaultHorizontalPodAutoscalerConfiguration, downscaleStabilizationMs: 0 },
+    memory: given.memory ?? new AutoscalerMemory(),
+    podsMatching: (namespace, query) =>
+      pods.filter(
+        ({ metadata }) => metadata?.namespace === namespace && query.matches(metadata.labels),
+      ),
+    allowsZero: false,
+    configurableTolerance: true,
+    podLevelResources: true,
+    onMetric: (...parts) => void synced.push(parts.join(' ')),
+    onSynced: (...parts) => void synced.push(parts.join(' ')),
+    ...given.settings,
+  }
+  const driven = drive(reconcile(object, settings), answers(given, reads))
   const writes = driven.writes.map((write) => {
     assert.ok(write.verb === 'update')
     return write.subresource === 'scale'

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { testContext } from '@gyropilot/runtime/testing'
+import { drive, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
-import { autoscaler } from './fixtures.ts'
-import { horizontalPodAutoscalerLogic } from './index.ts'
+import { answers, autoscaler, pod, scale } from './fixtures.ts'
+import type { Sync } from './fixtures.ts'
+import { horizontalPodAutoscalerController, horizontalPodAutoscalerLogic } from './index.ts'
 import { AutoscalerMemory } from './memory.ts'
 import { autoscalerMetrics } from './metrics.ts'
 
@@ -48,4 +49,97 @@ test('the decision of each autoscaler is shown while it is there, and not of one
   memory.unregister('ns/a')
   memory.decided('ns/a', 3)
   assert.deepEqual([shown('a'), shown('b')], [undefined, 5])
+})
+
+function wired(featureGates: Readonly<Record<string, boolean>> = {}) {
+  const configuration = { ...defaultControllersConfiguration, featureGates }
+  const cached = ['a', 'b', 'c'].map(pod)
+  const context = testContext({ configuration, cached })
+  const logic = horizontalPodAutoscalerLogic(context)
+  const sync = (given: Sync, object = autoscaler()) => {
+    const { result, writes } = drive(logic.reconcile(object), answers(given))
+    return {
+      result,
+      scaled: writes.some((write) => 'subresource' in write && write.subresource === 'scale'),
+    }
+  }
+  return { context, logic, sync }
+}
+
+test('name, alias and account are those of the page; the pods are waited for', () => {
+  const { name, aliases, enabledByDefault } = horizontalPodAutoscalerController
+  assert.deepEqual(
+    [name, aliases, enabledByDefault],
+    ['horizontal-pod-autoscaler-controller', ['horizontalpodautoscaling'], true],
+  )
+  assert.deepEqual(
+    wired().logic.alsoAwait?.map((source) => (source as { type?: object }).type),
+    [resources.pods],
+  )
+})
+
+test('every key comes again one period later; what has failed by its retry, which takes as long', () => {
+  const { sync } = wired()
+  assert.deepEqual(sync({ usage: { a: 500, b: 500, c: 500 } }).result, { requeueAfterMs: 15_000 })
+  assert.ok(sync({}).result?.error)
+})
+
+test('HPA deletion does not clear in-memory history until its pending key fires', () => {
+  const { logic, sync } = wired()
+  const steady = { usage: { a: 500, b: 500, c: 500 } }
+  sync({ ...steady, scale: scale(6) })
+  assert.equal(sync(steady).scaled, true, 'what there was a moment ago is kept')
+  logic.forget!('ns/h')
+  assert.equal(sync(steady).scaled, false)
+})
+
+test('with the gate HPAScaleToZero alone is a target of nothing computed', () => {
+  const conditions = [
+    { type: 'ScaledToZero', status: 'True', reason: 'x', message: '', lastTransitionTime: '' },
+  ]
+  const object = autoscaler({ status: { desiredReplicas: 0, conditions } })
+  const given = { scale: scale(0) }
+  assert.equal(wired({ HPAScaleToZero: true }).sync(given, object).scaled, true)
+  assert.equal(wired().sync(given, object).scaled, false)
+})
+
+test('syncs and computations are counted by what came of them, with their seconds', () => {
+  const { context, logic } = wired()
+  const { metrics, clock } = context
+  let nowMs = 7_000
+  clock.monotonicMs = () => nowMs
+  const given = answers({ usage: { a: 900, b: 900, c: 900 } })
+  drive(logic.reconcile(autoscaler()), {
+    ...given,
+    onRead(read) {
+      nowMs += 2_000
+      return given.onRead?.(read)
+    },
+  })
+  const PREFIX = 'horizontal_pod_autoscaler_controller_'
+  const labels = { action: 'scale_up', error: 'none' }
+  const ofMetric = { ...labels, metric_type: 'Resource' }
+  assert.equal(metrics.value(`${PREFIX}reconciliations_total`, labels), 1)
+  assert.equal(metrics.value(`${PREFIX}metric_computation_total`, ofMetric), 1)
+  assert.deepEqual(metrics.observed(`${PREFIX}reconciliation_duration_seconds`, labels), [4])
+  assert.deepEqual(metrics.observed(`${PREFIX}metric_computation_duration_seconds`, ofMetric), [4])
+})
+
+test('durations are in buckets from 1 ms, doubled', () => {
+  const { metrics } = testContext({ configuration: defaultControllersConfiguration })
+  autoscalerMetrics(metrics, () => new Map())
+  for (const name of ['reconciliation', 'metric_computation']) {
+    const family = metrics.families.get(
+      `horizontal_pod_autoscaler_controller_${name}_duration_seconds`,
+    )
+    assert.ok(family !== undefined && 'buckets' in family)
+    assert.deepEqual(
+      [family.buckets.length, ...family.buckets.slice(0, 3)],
+      [15, 0.001, 0.002, 0.004],
+    )
+    assert.match(
+      family.help,
+      name === 'reconciliation' ? /Also, the label 'error'/ : / The label 'error'/,
+    )
+  }
 })

@@ -49,6 +49,7 @@ test('without behavior, scale-up acts at once and is limited to the greater of d
   assert.deepEqual(up(3, 100, { maxReplicas: 5 }), [5, 'TooManyReplicas'])
   assert.deepEqual(up(3, 100, { maxReplicas: 6 }), [6, 'TooManyReplicas'])
   assert.deepEqual(up(3, 1, { minReplicas: 2 }), [2, 'TooFewReplicas'])
+  assert.deepEqual(up(3, 2, { minReplicas: 2 }), [2, 'DesiredWithinRange'])
 })
 
 test('an entry as old as the window still counts, one that is older is overwritten, the last of them first', () => {

@@ -264,6 +264,23 @@ test('Given one metric invalid, then scale up to 4 still happens, scale down doe
   assert.equal(down.conditions[1], 'ScalingActive False FailedGetPodsMetric')
 })
 
+test('a metric that fails beside one that asks for what there is changes nothing but the error', () => {
+  const { did, conditions, result } = sync(autoscaler({ spec: { metrics: [pods, CPU] } }), {
+    usage: { a: 500, b: 500, c: 500 },
+  })
+  assert.deepEqual(did, ['status'])
+  assert.equal(conditions[1], 'ScalingActive True ValidMetricFound')
+  assert.ok(result?.error)
+})
+
+test('of equal proposals the first counts, of those for nothing the last', () => {
+  const usage = busy
+  const nameOf = (given: Sync): string | undefined =>
+    sync(autoscaler({ spec: { metrics: [CPU, external] } }), given).status?.conditions?.[1]?.message
+  assert.match(nameOf({ usage, external: ['170'] })!, /from cpu resource utilization/)
+  assert.match(nameOf({ usage: { a: 0, b: 0, c: 0 }, external: ['0'] })!, /from external metric/)
+})
+
 test('of several metrics the largest proposal wins', () => {
   const spec = { metrics: [CPU, external] }
   const { did, events } = sync(autoscaler({ spec }), { usage: busy, external: ['100', '40'] })
@@ -408,8 +425,25 @@ test('Given two HPAs on the same pods, then AmbiguousSelector', () => {
   )
   assert.equal(conditions[1], 'ScalingActive False AmbiguousSelector')
   assert.deepEqual([status?.currentMetrics, did], [undefined, ['status']])
+  memory.register('ns/other')
+  assert.equal(sync(autoscaler(), { memory }).events[0]?.reason, 'AmbiguousSelector')
   memory.unregister('ns/other')
   assert.deepEqual(sync(autoscaler(), { memory, usage: busy }).did, ['scale 6', 'status'])
+})
+
+test('Selector overlap is judged per selected pod, so disjoint pods under overlapping selectors are fine', () => {
+  const front = { ...pod('a'), metadata: { ...pod('a').metadata, labels: { tier: 'front' } } }
+  const both = {
+    ...pod('b'),
+    metadata: { ...pod('b').metadata, labels: { tier: 'x', app: 'web' } },
+  }
+  const reasonWith = (objects: Sync['pods'], selector: string): string | undefined => {
+    const memory = new AutoscalerMemory()
+    sync(autoscaler({ name: 'other' }), { memory, pods: objects, scale: scale(3, selector) })
+    return sync(autoscaler(), { memory, pods: objects }).events[0]?.reason
+  }
+  assert.equal(reasonWith([front, both, pod('c')], 'tier'), 'AmbiguousSelector', 'one pod of both')
+  assert.equal(reasonWith([front, pod('c')], 'tier'), 'FailedGetResourceMetric')
 })
 
 test('Given a conflict on the scale PUT, then it is retried and succeeds; unchanged status is not written', () => {
@@ -513,4 +547,31 @@ test('with the gate, nothing is a number like any other where other things than 
   assert.ok(up.conditions.includes('ScaledToZero False NotScaledToZero'))
   const byHand = sync(autoscaler({ spec }), { settings, scale: scale(0), external: ['40'] })
   assert.deepEqual(byHand.conditions[1], 'ScalingActive False ScalingDisabled')
+})
+
+test('what was taken to nothing comes back by any metric of something else, and by a least number in any case', () => {
+  const settings = { allowsZero: true }
+  const conditions = [
+    {
+      type: 'ScaledToZero',
+      status: 'True',
+      reason: 'ScaledToZero',
+      message: '',
+      lastTransitionTime: NOW,
+    },
+  ]
+  const back = (spec: Partial<HorizontalPodAutoscaler['spec']>, given: Sync = {}) =>
+    sync(autoscaler({ spec, status: { desiredReplicas: 0, conditions } }), {
+      settings,
+      scale: scale(0),
+      ...given,
+    }).did
+  const path = `${CUSTOM}/ingresss.networking.k8s.io/front/hits?metricLabelSelector=`
+  const custom = { ...DISCOVERY, [path]: { items: [{ value: '6k' }] } }
+  assert.deepEqual(back({ minReplicas: 0, metrics: [CPU, object] }, { custom }), [
+    'scale 3',
+    'status',
+  ])
+  assert.deepEqual(back({ minReplicas: 2 }), ['scale 2', 'status'])
+  assert.deepEqual(back({ minReplicas: 0 }), ['status'], 'pods that are not there bring none back')
 })
