@@ -461,6 +461,13 @@ test('what the server has is read anew, or remembered by the mapper', async () =
   assert.match(String(!without.ok && without.error), /has no mapper/)
 })
 
+test('without a mapper the server is asked what it has', async () => {
+  const { of, server } = world()
+  server.onRequest = () => ({ kind: 'APIGroupDiscoveryList', items: [] })
+  const found = await interpret(discoverLive(), of)
+  assert.deepEqual([found.ok, server.requests.map(({ path }) => path)], [true, ['/api', '/apis']])
+})
+
 test('when stopping, what a slow start never reached is not expected, whatever errors the rules accept', async () => {
   const { of, server, stop, expectations } = world()
   server.onRequest = () => stop.abort()
@@ -585,6 +592,10 @@ test('when one of them throws, what has begun is waited for and nothing else beg
     'default/b',
     'default/b-again',
   ])
+})
+
+test('beside nobody nothing comes of it', async () => {
+  assert.deepEqual(await interpret(beside([], 2), world().of), [])
 })
 
 test('rules beside each other end with the process', async () => {

@@ -93,6 +93,17 @@ test('a wait that is not a number is a defect of the rules: it is told, and trie
   stop.abort()
 })
 
+test('an error is told as it is, whatever wait stands beside it', async () => {
+  const { context, start, stop } = controllerOf(function* () {
+    return { error: new Error('refused'), requeueAfterMs: NaN }
+  })
+  start()
+  await context.clock.advance(0)
+  const told = context.logger.lines.filter(({ severity }) => severity === 'error')
+  assert.match(String(told[0]?.error), /refused/)
+  stop.abort()
+})
+
 test('a key is dropped after its retries, with a line in the log, and a new event starts over', async () => {
   let runs = 0
   const { context, start, stop } = controllerOf(
