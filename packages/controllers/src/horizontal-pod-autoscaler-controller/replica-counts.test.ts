@@ -100,6 +100,29 @@ test('pods without a metric argue against a change: they use what is asked on th
   assert.equal(utilized({ ...up, amounts: [600, 600] }), 3)
 })
 
+test('a proposal that assumptions take to the other side of the target, or against its direction, is not followed', () => {
+  const up = { amounts: [600, 600], missing: ['a'], targetPercent: 50 }
+  assert.deepEqual(
+    [2, 3, 4].map((current) => utilized({ ...up, current })),
+    [2, 3, 4],
+  )
+  // 1000 of 5000 is 20 %; with one at its request 33 %: four, and there are but two.
+  const down = { amounts: [200, 200, 200, 200, 200], missing: ['a'], targetPercent: 50 }
+  assert.equal(utilized({ ...down, current: 2 }), 2)
+})
+
+test('exactly at the target nothing is assumed of anybody', () => {
+  const exact = { current: 2, amounts: [500], targetPercent: 50 }
+  assert.equal(utilized({ ...exact, missing: ['a'] }), 2)
+  assert.equal(utilized({ ...exact, unready: ['a'] }), 2)
+})
+
+test('pods that are not ready use nothing on the way up, and are left out on the way down', () => {
+  const unready = ['a', 'b']
+  assert.equal(utilized({ current: 3, amounts: [900], unready, targetPercent: 50 }), 3)
+  assert.equal(utilized({ current: 2, amounts: [475], unready: ['a'], targetPercent: 50 }), 2)
+})
+
 test('a target above 100% is used for missing pods on scale-down', () => {
   const given = { current: 4, amounts: [1_000, 1_000], missing: ['a', 'b'], targetPercent: 300 }
   // 2000 + 2 x 3000 of 4000 is 200 %: three of four.
