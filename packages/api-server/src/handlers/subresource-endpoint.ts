@@ -168,7 +168,17 @@ export class SubresourceEndpoint {
     }
     if (method === 'PATCH')
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
-    const created = method === 'POST'
+    const { options, body } = await this.#sent(call, handler, expected)
+    return this.#handlerAnswer(call, await invoke(options, body))
+  }
+
+  /** What a POST or PUT sends, judged: its options and its body. */
+  async #sent(
+    call: ResourceCall,
+    handler: SubresourceHandler,
+    expected: ReturnType<typeof expectedKind>,
+  ): Promise<{ readonly options: WriteOptions; readonly body: Draft }> {
+    const created = call.request.method === 'POST'
     const inputTypeOf = () => inputType(headerOf(call.request.headers, 'content-type'))
     const firstType = created ? inputTypeOf() : undefined
     checkBodySize(call.request)
@@ -180,16 +190,13 @@ export class SubresourceEndpoint {
     const body = decodedAs(parsed, this.#parts.bodies.decoding(call, expected, options))
     if (created) handler.defaults?.(body)
     checkNamespace(call, body)
-    if (method === 'PUT') checkName(call, body)
-    if (method === 'POST' && RECORDED_BODIES.has(expected.kind))
-      this.#recordOwnership(call, options, body)
-    if (method === 'POST')
-      await this.#parts.admission.admitBody(
-        targetOf(call),
-        writeContextOf(call, options, parsed),
-        body,
-      )
-    return this.#handlerAnswer(call, await invoke(options, body))
+    if (!created) checkName(call, body)
+    else {
+      if (RECORDED_BODIES.has(expected.kind)) this.#recordOwnership(call, options, body)
+      const context = writeContextOf(call, options, parsed)
+      await this.#parts.admission.admitBody(targetOf(call), context, body)
+    }
+    return { options, body }
   }
 
   /** A virtual resource has no pages and no versions, but options are judged and labels and names are selected. */
