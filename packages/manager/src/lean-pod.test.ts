@@ -57,6 +57,44 @@ test('pods of one template are alike but for their token volumes, which are left
   assert.deepEqual(Object.keys(leanPod(whole)), Object.keys(whole))
 })
 
+test('of the statuses of containers their IDs and since when they run are left out, and what has ended stays', () => {
+  const one = { name: 'a', ready: true, restartCount: 0, image: 'a', imageID: 'sha' }
+  const ended = { exitCode: 3, finishedAt: '2026-01-01T00:00:00Z', containerID: 'old' }
+  const whole: Pod = {
+    ...pod({}, 'Job'),
+    status: {
+      phase: 'Running',
+      startTime: '2026-01-01T00:00:00Z',
+      containerStatuses: [
+        {
+          ...one,
+          containerID: 'x',
+          state: { running: { startedAt: '2026-01-01T00:00:02Z' } },
+          lastState: { terminated: ended },
+        },
+        { ...one, name: 'b', containerID: 'y', state: { terminated: ended } },
+      ],
+      initContainerStatuses: [{ ...one, name: 'i', containerID: 'z', state: { waiting: {} } }],
+    },
+  }
+  const before = structuredClone(whole)
+  assert.deepEqual(leanPod(whole).status, {
+    phase: 'Running',
+    startTime: '2026-01-01T00:00:00Z',
+    containerStatuses: [
+      { ...one, state: { running: {} }, lastState: { terminated: ended } },
+      { ...one, name: 'b', state: { terminated: ended } },
+    ],
+    initContainerStatuses: [{ ...one, name: 'i', state: { waiting: {} } }],
+  })
+  assert.deepEqual(whole, before, 'what it is given stays as it is')
+  assert.deepEqual(Object.keys(leanPod(whole)), Object.keys(whole))
+  const lean = leanPod(whole)
+  assert.equal(leanPod(lean), lean)
+  const kept = { ...whole, ...pod({}, 'StatefulSet'), status: whole.status }
+  assert.equal(leanPod(kept), kept)
+})
+
 test('what is lean is returned as it is', () => {
   const lean = leanPod(pod({ volumes: [token] }, 'Job'))
   assert.equal(leanPod(lean), lean)

@@ -1,34 +1,35 @@
-import type { Container, Pod, Volume } from '@gyropilot/api'
+import type { Container, ContainerStatus, Pod, PodStatus, Volume } from '@gyropilot/api'
 import { controllerOf } from '@gyropilot/api'
 
 const TOKEN_VOLUME = /^kube-api-access-[a-z0-9]{5}$/
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * The pod without the volume of its service account token and the places where that is mounted. Admission gives each pod one
- * with a name of its own, in its volumes and in every container, so that no container of one pod equals one of another: a fifth of
- * what a cached pod costs, and nothing a control loop reads. Pods that are as lean already, and those that may be written
- * back as a whole, which is those of StatefulSets and those that any controller can still adopt, are returned as they are.
+ * The pod without what each has of its own that no control loop reads: the volume of its service account token, which admission names
+ * anew for each pod, in its volumes and in every container; the IDs of its containers, and since when they run. So the containers of
+ * one template are equal parts, and so are their statuses. Pods that are as lean already, and those that may be written back as a
+ * whole, which is those of StatefulSets and those that any controller can still adopt, are returned as they are. Of statuses controllers
+ * write what they change and no more.
  */
 export function leanPod(pod: Pod): Pod {
-  const { spec } = pod
   const owner = controllerOf(pod)
-  if (spec?.volumes === undefined || owner === undefined || owner.kind === 'StatefulSet') return pod
-  const token = spec.volumes.find(isTokenVolume)
-  if (token === undefined) return pod
+  if (owner === undefined || owner.kind === 'StatefulSet') return pod
+  const spec = leanSpec(pod.spec)
+  const status = leanStatus(pod.status)
+  return spec === pod.spec && status === pod.status ? pod : { ...pod, spec, status }
+}
+
+function leanSpec(spec: Pod['spec']): Pod['spec'] {
+  const token = spec?.volumes?.find(isTokenVolume)
+  if (spec?.volumes === undefined || token === undefined) return spec
   const { containers, initContainers } = spec
   return {
-    ...pod,
-    spec: {
-      ...spec,
-      volumes: spec.volumes.filter((volume) => volume !== token),
-      containers: containers.map((container) => withoutMount(container, token.name)),
-      ...(initContainers === undefined
-        ? {}
-        : {
-            initContainers: initContainers.map((container) => withoutMount(container, token.name)),
-          }),
-    },
+    ...spec,
+    volumes: spec.volumes.filter((volume) => volume !== token),
+    containers: containers.map((container) => withoutMount(container, token.name)),
+    ...(initContainers === undefined
+      ? {}
+      : { initContainers: initContainers.map((container) => withoutMount(container, token.name)) }),
   }
 }
 
@@ -44,4 +45,25 @@ function withoutMount(container: Container, volume: string): Container {
     ({ name, mountPath }) => name !== volume || mountPath !== TOKEN_PATH,
   )
   return { ...container, volumeMounts: others }
+}
+
+function leanStatus(status: PodStatus | undefined): PodStatus | undefined {
+  const { containerStatuses, initContainerStatuses } = status ?? {}
+  const isLean = !containerStatuses?.some(hasOwn) && !initContainerStatuses?.some(hasOwn)
+  if (isLean) return status
+  return {
+    ...status,
+    ...(containerStatuses && { containerStatuses: containerStatuses.map(withoutOwn) }),
+    ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(withoutOwn) }),
+  }
+}
+
+function hasOwn({ containerID, state }: ContainerStatus): boolean {
+  return containerID !== undefined || state?.running?.startedAt !== undefined
+}
+
+function withoutOwn(status: ContainerStatus): ContainerStatus {
+  const { containerID: _, ...lean } = status
+  const { state } = lean
+  return state?.running === undefined ? lean : { ...lean, state: { ...state, running: {} } }
 }

@@ -55,16 +55,27 @@ for (const [title, given, expected] of CASES) {
 test('Given DisruptionTarget True for 2 min + 1 s without deletion, then it becomes False; at 2 min - 1 s it stays; terminating pods stay True', () => {
   const { writes, result } = drive(reconcileStalePod(target()))
   const [write] = writes
-  assert.ok(write?.verb === 'update' && write.subresource === 'status')
-  const [condition, ready] = (write.object as Pod).status?.conditions ?? []
-  // Reason and message are emptied, and other conditions stay.
-  assert.deepEqual(condition, {
-    type: 'DisruptionTarget',
-    status: 'False',
-    observedGeneration: 4,
-    lastTransitionTime: secondsAgo(0),
+  assert.ok(write?.verb === 'patch' && write.subresource === 'status')
+  // Reason and message are emptied, other conditions stay, and a pod that has changed is a conflict.
+  assert.deepEqual(write.patch, {
+    type: 'strategic',
+    value: {
+      metadata: { resourceVersion: '20' },
+      status: {
+        '$setElementOrder/conditions': [{ type: 'DisruptionTarget' }, { type: 'Ready' }],
+        conditions: [
+          {
+            type: 'DisruptionTarget',
+            status: 'False',
+            reason: null,
+            message: null,
+            observedGeneration: 4,
+            lastTransitionTime: secondsAgo(0),
+          },
+        ],
+      },
+    },
   })
-  assert.deepEqual([ready?.type, write.object.metadata?.resourceVersion], ['Ready', '20'])
   assert.equal(result, undefined)
   const early = drive(reconcileStalePod(target({ seconds: 119 })))
   assert.deepEqual([early.writes, early.result], [[], { requeueAfterMs: 1_000 }])

@@ -3,10 +3,11 @@
  * Contract: docs/behaviour/controllers/disruption-controller.md, Stale DisruptionTarget.
  */
 import { findCondition, isPodFinished, parseTime, resources } from '@gyropilot/api'
-import type { Pod, PodCondition } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
+import { currentTimeMs, patch, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { conditionPatch } from '../workload-support/disruption-target.ts'
 import { STALE_CONDITION_TIMEOUT_MS } from './config.ts'
 
 const DISRUPTION_TARGET = 'DisruptionTarget'
@@ -28,19 +29,23 @@ export function* reconcileStalePod(pod: Pod): Reconcile {
   const afterMs = staleAfterMs(pod, nowMs)
   if (afterMs === undefined) return
   if (afterMs > 0) return { requeueAfterMs: afterMs }
-  const conditions = (pod.status?.conditions ?? []).map((condition) =>
-    condition.type === DISRUPTION_TARGET ? takenBack(pod, nowMs) : condition,
-  )
-  const updated = yield* write(
-    updateStatus(resources.pods, { ...pod, status: { ...pod.status, conditions } }),
-  )
+  // The condition alone, of this version: the cache need not have the rest.
+  const { resourceVersion } = pod.metadata ?? {}
+  const value = {
+    metadata: { resourceVersion },
+    status: conditionPatch(pod, takenBack(pod, nowMs)),
+  }
+  const updated = yield* write(patch(resources.pods, pod, { type: 'strategic', value }, 'status'))
   return updated.ok ? undefined : { error: updated.error }
 }
 
-function takenBack({ metadata }: Pod, nowMs: number): PodCondition {
+/** A merge empties what is null. */
+function takenBack({ metadata }: Pod, nowMs: number) {
   return {
     type: DISRUPTION_TARGET,
     status: 'False',
+    reason: null,
+    message: null,
     lastTransitionTime: formatTime(nowMs),
     ...(metadata?.generation === undefined ? {} : { observedGeneration: metadata.generation }),
   }

@@ -6,8 +6,9 @@ import { findCondition, resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
-import { currentTimeMs, recordEvent, updateStatus, write } from '@gyropilot/runtime'
+import { currentTimeMs, patch, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { conditionPatch } from '../workload-support/disruption-target.ts'
 
 /** One after the other; answers the first error. A pod that never said whether it is ready is left alone. */
 export function* markPodsNotReady(pods: readonly Pod[], nodeName: string): Reconcile<unknown> {
@@ -17,13 +18,11 @@ export function* markPodsNotReady(pods: readonly Pod[], nodeName: string): Recon
     const ready = findCondition(conditions, 'Ready')
     if (pod.spec?.nodeName !== nodeName || ready === undefined || ready.status === 'False') continue
     const lastTransitionTime = formatTime(yield* currentTimeMs())
-    const status = {
-      ...pod.status,
-      conditions: conditions.map((condition) =>
-        condition === ready ? { ...condition, status: 'False', lastTransitionTime } : condition,
-      ),
-    } as const
-    const written = yield* write(updateStatus(resources.pods, { ...pod, status }))
+    // The condition alone, of this version: the cache need not have the rest.
+    const { resourceVersion } = pod.metadata ?? {}
+    const status = conditionPatch(pod, { ...ready, status: 'False', lastTransitionTime })
+    const value = { metadata: { resourceVersion }, status }
+    const written = yield* write(patch(resources.pods, pod, { type: 'strategic', value }, 'status'))
     if (!written.ok && isNotFound(written.error)) continue
     if (!written.ok) firstError ??= written.error
     yield* recordEvent(pod, 'Warning', 'NodeNotReady', 'Node is not ready')

@@ -65,7 +65,7 @@ async function watching(t: Test, { nodes, leases = [], pods = [], onRequest }: G
       (nodeNamed(name).spec?.taints ?? [])
         .filter(({ effect }) => effect === 'NoExecute')
         .map(({ key }) => key.split('/')[1]),
-    statusWrites: () => client.requested('update').length,
+    statusWrites: () => client.requested('update').length + client.requested('patch').length,
     /** What events are about, each once. */
     regarding: (kind: string) => [
       ...new Set(
@@ -190,7 +190,7 @@ test('Given a pod status update that fails once, then the next pass marks the po
     nodes: [node('n', { ready: 'True' })],
     pods: [pod('p', 'n')],
     onRequest({ verb, path }) {
-      if (verb !== 'update' || !path.includes('/pods/') || failures > 0) return undefined
+      if (verb !== 'patch' || !path.includes('/pods/') || failures > 0) return undefined
       failures++
       throw statusError(500, 'InternalError', 'no')
     },
