@@ -1,8 +1,8 @@
 /** Defaults of pod specs, beside those that templates have too. Contract: defaulting-and-validation.md, "Pod defaults". */
-import type { PodSpec, Quantity, ResourceRequirements } from '@gyropilot/api'
+import type { PodSpec, ResourceRequirements } from '@gyropilot/api'
 import { defaultTemplateSpec } from '@gyropilot/api'
 import type { DraftOf } from '../../../registry/kind-rules.ts'
-import { addQuantities } from '@gyropilot/api'
+import { containerRequests, isHugePages } from './resources.ts'
 
 export { defaultNetworkVolume, defaultTemplate, pullPolicyOf } from '@gyropilot/api'
 
@@ -31,20 +31,24 @@ function defaultRequests(resources: DraftOf<ResourceRequirements>): void {
   for (const [name, limit] of Object.entries(limits)) requests[name] ??= limit
 }
 
-/** Requests of the pod as a whole: the sum of the containers' requests where there are any, else the pod's limits. */
+/**
+ * Requests of the pod as a whole: what its containers request together where they do, else the pod's limits. Huge pages cannot be
+ * overcommitted: their limits are the containers', too, and requests are limits.
+ */
 function defaultPodResources(spec: DraftOf<PodSpec>): void {
   if (!spec.resources?.limits && !spec.resources?.requests) return
+  const total = containerRequests(spec)
+  const limits = { ...spec.resources.limits }
   const requests = { ...spec.resources.requests }
   for (const name of ['cpu', 'memory'] as const) {
-    if (requests[name] !== undefined) continue
-    let total: Quantity | undefined
-    for (const container of spec.containers ?? []) {
-      const request = container.resources?.requests?.[name]
-      if (request !== undefined)
-        total = total === undefined ? request : addQuantities(total, request)
-    }
-    const value = total ?? spec.resources.limits?.[name]
-    if (value !== undefined) requests[name] = value
+    const value = total[name] ?? limits[name]
+    if (value !== undefined) requests[name] ??= value
   }
+  for (const name of new Set([...Object.keys(total), ...Object.keys(limits)])) {
+    if (!isHugePages(name)) continue
+    limits[name] ??= total[name]!
+    requests[name] ??= limits[name]!
+  }
+  if (Object.keys(limits).length > 0) spec.resources.limits = limits
   if (Object.keys(requests).length > 0) spec.resources.requests = requests
 }

@@ -8,7 +8,7 @@ const RESOURCES = ['cpu', 'memory']
 export function qosClassOf(spec: StoredOf<PodSpec>): NonNullable<PodStatus['qosClass']> {
   const whole = spec.resources
   const parts =
-    whole && (whole.limits || whole.requests)
+    whole !== undefined
       ? [whole]
       : [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(
           (container) => container.resources ?? {},

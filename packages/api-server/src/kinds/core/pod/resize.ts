@@ -1,5 +1,5 @@
 /** The subresource `resize`: cpu and memory of running containers. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod update". */
-import type { Container, Pod, PodSpec } from '@gyropilot/api'
+import type { Container, Pod, PodSpec, Quantity } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import { cloneJson } from '../../../registry/equality.ts'
 import type { DraftOf, Stored, StoredOf } from '../../../registry/kind-rules.ts'
@@ -22,6 +22,8 @@ export function resizedSpec(given: StoredOf<PodSpec>, stored: StoredOf<PodSpec>)
   if (LISTS.some((list) => containersOf(given, list).length !== containersOf(stored, list).length))
     return given
   const spec: DraftOf<PodSpec> = cloneJson(stored)
+  if (given.resources === undefined) delete spec.resources
+  else spec.resources = given.resources
   for (const list of LISTS) {
     const wanted = containersOf(given, list)
     if (wanted.length === 0) continue
@@ -63,23 +65,52 @@ export function validatePodResize(
   if (running !== undefined && !running.resources)
     errors.forbidden('spec', 'Pod running on node without support for resize')
   if (!validateOrder(now, old, errors)) return
+  validatePodLevel(now.resources, old.resources, errors)
   for (const list of LISTS) validateRemovals(now, old, list, errors)
   for (const [index, container] of containersOf(now, 'containers').entries()) {
     if (!sameButCpuAndMemory(container, containersOf(old, 'containers')[index]!))
       errors.forbidden('spec', ONLY)
   }
   for (const [index, container] of containersOf(now, 'initContainers').entries()) {
-    const previous = containersOf(old, 'initContainers')[index]!
-    if (container.restartPolicy !== 'Always') {
-      if (!deepEqual(container, previous))
-        errors.forbidden('spec', 'resources for non-sidecar init containers are immutable')
-    } else if (!sameButCpuAndMemory(container, previous))
+    if (!sameButCpuAndMemory(container, containersOf(old, 'initContainers')[index]!))
       errors.forbidden(
         `spec.initContainers[${index}]`,
         'only cpu and memory resources for init or sidecar containers are mutable',
       )
   }
 }
+
+function validatePodLevel(
+  now: StoredOf<PodSpec>['resources'],
+  before: StoredOf<PodSpec>['resources'],
+  errors: FieldErrors,
+): void {
+  if (before !== undefined && now === undefined) {
+    errors.forbidden('spec.resources', 'pod-level resources cannot be removed')
+    return
+  }
+  for (const kind of ['requests', 'limits'] as const)
+    if (lacksOne(now?.[kind], before?.[kind]))
+      errors.forbidden(`spec.resources.${kind}`, `pod-level resource ${kind} cannot be removed`)
+  if (!deepEqual(fixedResources(now), fixedResources(before)))
+    errors.forbidden('spec', `${ONLY} at pod-level`)
+}
+
+const lacksOne = (now: ResourceList | undefined, before: ResourceList | undefined): boolean =>
+  Object.keys(before ?? {}).some((name) => now?.[name] === undefined)
+
+type ResourceList = Readonly<Record<string, Quantity>>
+
+/** What a resize leaves as it is. */
+const fixedResources = (resources: StoredOf<PodSpec>['resources']): Stored =>
+  Object.fromEntries(
+    (['requests', 'limits'] as const).map((kind) => [
+      kind,
+      Object.fromEntries(
+        Object.entries(resources?.[kind] ?? {}).filter(([name]) => !RESIZABLE.includes(name)),
+      ),
+    ]),
+  )
 
 function validateOrder(
   spec: StoredOf<PodSpec>,
@@ -111,12 +142,10 @@ function validateRemovals(
   list: List,
   errors: FieldErrors,
 ): void {
-  for (const [index, { resources = {}, restartPolicy }] of containersOf(before, list).entries()) {
-    if (list === 'initContainers' && restartPolicy !== 'Always') continue
+  for (const [index, { resources = {} }] of containersOf(before, list).entries()) {
     const now = containersOf(spec, list)[index]!.resources ?? {}
     for (const kind of ['requests', 'limits'] as const) {
-      const names = Object.keys(resources[kind] ?? {})
-      if (names.some((name) => now[kind]?.[name] === undefined))
+      if (lacksOne(now[kind], resources[kind]))
         errors.forbidden(
           `spec.${list}[${index}].resources.${kind}`,
           `resource ${kind} cannot be removed`,
@@ -128,14 +157,7 @@ function validateRemovals(
 function sameButCpuAndMemory(container: StoredOf<Container>, before: StoredOf<Container>): boolean {
   const rest = ({ resources = {}, ...others }: StoredOf<Container>): Stored => ({
     ...others,
-    resources: Object.fromEntries(
-      (['requests', 'limits'] as const).map((kind) => [
-        kind,
-        Object.fromEntries(
-          Object.entries(resources[kind] ?? {}).filter(([name]) => !RESIZABLE.includes(name)),
-        ),
-      ]),
-    ),
+    resources: fixedResources(resources),
   })
   return deepEqual(rest(container), rest(before))
 }

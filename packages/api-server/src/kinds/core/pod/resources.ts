@@ -49,7 +49,7 @@ const INTEGER = new Set([
   'services.loadbalancers',
 ])
 
-const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
+export const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
 
 function isNative(name: string): boolean {
   return !name.includes('/') || name.split('/')[0]!.endsWith('kubernetes.io')
@@ -228,7 +228,8 @@ export function validatePodResources(
 type ResourceList = Readonly<Record<string, Quantity>>
 
 /** Sidecars run beside the containers; the other init containers one by one, each beside the sidecars before it. */
-function containerRequests(spec: StoredOf<PodSpec>): Record<string, string> {
+/** What containers request together: all that run at once, or an init container with the sidecars before it, whatever is more. */
+export function containerRequests(spec: StoredOf<PodSpec>): Record<string, string> {
   const running: Record<string, string> = {}
   const highest: Record<string, string> = {}
   const add = (requests: ResourceList | undefined): void => {
