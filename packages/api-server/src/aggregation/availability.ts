@@ -1,7 +1,7 @@
 /** Whether what an APIService names can answer. Contract: docs/behaviour/api-server/requests.md, "APIServices". */
 import type { Stored } from '@gyropilot/schema/objects'
 
-export interface Availability {
+interface Availability {
   readonly reason: string
   readonly message: string
 }

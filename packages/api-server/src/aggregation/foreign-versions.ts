@@ -24,7 +24,7 @@ export interface ForeignGroup {
   readonly versions: readonly { readonly version: string; readonly remote: boolean }[]
 }
 
-export interface ForeignVersionsParts {
+interface ForeignVersionsParts {
   readonly registry: ResourceRegistry
   readonly server: ServerInternals
   readonly clock: Clock

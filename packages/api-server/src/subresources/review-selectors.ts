@@ -52,7 +52,7 @@ function checkRequirement(
     invalidAll(errors, `${at}.values[${index}]`, value, labelValue(value))
 }
 
-export interface AskedSelectors {
+interface AskedSelectors {
   /** As in the query of a request; what cannot be read is left out. */
   readonly fieldSelector?: string
   readonly labelSelector?: string
