@@ -95,6 +95,14 @@ test('of the statuses of containers their IDs and since when they run are left o
   assert.equal(leanPod(kept), kept)
 })
 
+for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
+  test(`one container that has something of its own is enough: ${list}`, () => {
+    const one = { name: 'a', ready: true, restartCount: 0, image: 'a', imageID: 'sha' }
+    const running = { ...one, state: { running: { startedAt: '2026-01-01T00:00:02Z' } } }
+    const whole: Pod = { ...pod({}, 'Job'), status: { [list]: [one, running] } }
+    assert.deepEqual(leanPod(whole).status, { [list]: [one, { ...one, state: { running: {} } }] })
+  })
+
 test('what is lean is returned as it is', () => {
   const lean = leanPod(pod({ volumes: [token] }, 'Job'))
   assert.equal(leanPod(lean), lean)

@@ -48,14 +48,21 @@ function withoutMount(container: Container, volume: string): Container {
 }
 
 function leanStatus(status: PodStatus | undefined): PodStatus | undefined {
-  const { containerStatuses, initContainerStatuses } = status ?? {}
-  const isLean = !containerStatuses?.some(hasOwn) && !initContainerStatuses?.some(hasOwn)
+  const containerStatuses = leanRuns(status?.containerStatuses)
+  const initContainerStatuses = leanRuns(status?.initContainerStatuses)
+  const isLean =
+    containerStatuses === status?.containerStatuses &&
+    initContainerStatuses === status?.initContainerStatuses
   if (isLean) return status
   return {
     ...status,
-    ...(containerStatuses && { containerStatuses: containerStatuses.map(withoutOwn) }),
-    ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(withoutOwn) }),
+    ...(containerStatuses && { containerStatuses }),
+    ...(initContainerStatuses && { initContainerStatuses }),
   }
+}
+
+function leanRuns(statuses: readonly ContainerStatus[] | undefined) {
+  return statuses?.some(hasOwn) ? statuses.map(withoutOwn) : statuses
 }
 
 function hasOwn({ containerID, state }: ContainerStatus): boolean {

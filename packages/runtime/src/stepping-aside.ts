@@ -46,7 +46,7 @@ export class SteppingAside {
     this.#mostAway = workers * AWAY_PER_WORKER
   }
 
-  /** Work that stepped aside when its turn has come or no key is ready, else the next key of the queue. */
+  /** Work that stepped aside when its turn has come, else the next key of the queue. */
   async get(): Promise<QueueItem | undefined> {
     for (;;) {
       const item = this.#nextAside() ?? this.#arrived()
@@ -55,7 +55,7 @@ export class SteppingAside {
         return item
       }
       // With no answer to wait for, the queue alone tells.
-      if (this.#away === 0 && !this.#isAsked && this.#came === undefined) {
+      if (this.#away === 0 && !this.#isAsked) {
         const next = await this.#queue.get()
         this.#taken++
         return next
@@ -126,8 +126,7 @@ export class SteppingAside {
 
   #nextAside(): QueueItem | undefined {
     const first = this.#aside.peekFront()
-    if (first === undefined) return undefined
-    if (first.afterTaken > this.#taken && this.#queue.length > 0) return undefined
+    if (first === undefined || first.afterTaken > this.#taken) return undefined
     this.#aside.popFront()
     return first.item
   }

@@ -43,13 +43,13 @@ test('while due writes come the others begin one after the other, 25 ms apart, i
   void run()
   await clock.advance(1)
   for (const path of ['a', 'b', 'c', 'd', 'e']) void other(path)
-  void other('read', 'GET')
+  for (const method of ['GET', 'HEAD', 'OPTIONS'] as const) void other('read', method)
   await clock.advance(200)
   assert.deepEqual(
     got.filter((line) => !/\d$/.test(line)),
-    ['1 a', '1 read', '26 b', '51 c', '60 d', '60 e'],
+    ['1 a', '1 read', '1 read', '1 read', '26 b', '51 c', '60 d', '60 e'],
   )
-  assert.equal(got.length, 16)
+  assert.equal(got.length, 18)
 })
 
 test('ten milliseconds after the last due write nobody waits any more', async () => {
@@ -61,6 +61,17 @@ test('ten milliseconds after the last due write nobody waits any more', async ()
   void other('d')
   await clock.advance(100)
   assert.deepEqual(got, ['0 due', '13 a', '15 b', '15 c', '16 d'])
+})
+
+test('it lasts as long as one of several due writes is under way', async () => {
+  const { clock, got, due, other } = ordered()
+  void due('quick')
+  await clock.advance(2)
+  void due('later')
+  await clock.advance(4)
+  for (const path of ['a', 'b']) void other(path)
+  await clock.advance(100)
+  assert.deepEqual(got, ['0 quick', '2 later', '6 a', '17 b'])
 })
 
 test('the next burst has a pace of its own, which those of the last one keep to as well', async () => {
