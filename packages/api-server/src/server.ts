@@ -291,6 +291,8 @@ class EmbeddedApiServer implements ApiServer {
     const server = this.internals
     const options = {
       server,
+      registry: this.registry,
+      fields: fieldManagement,
       clock,
       random,
       advertiseAddress,

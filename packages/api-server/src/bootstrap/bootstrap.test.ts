@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { SeededRandom } from '@gyropilot/foundation'
+import { fieldManagement } from '../field-management/field-management.ts'
 import { bootstrap } from './bootstrap.ts'
 import { startServer } from './fixtures.ts'
+import type { Stored } from '@gyropilot/schema/objects'
 
 describe('a fresh server', () => {
   test('has the namespaces, the roles, the priority classes and the flow schemas of the release', async () => {
@@ -184,6 +186,8 @@ describe('a start over existing objects', () => {
     const uid = stored(bindings, 'system:basic-user')!['metadata'].uid
     const options = {
       server: server.internals,
+      registry: server.registry,
+      fields: fieldManagement,
       clock,
       random: new SeededRandom(2),
       advertiseAddress: '127.0.0.1',
@@ -204,4 +208,35 @@ describe('a start over existing objects', () => {
     assert.notEqual(stored(bindings, 'system:basic-user')!['metadata'].uid, uid)
     await server.stop()
   })
+})
+
+test('objects of the start have owners of their fields, so that an apply of others is a conflict', async (t) => {
+  const { server, stored } = await startServer()
+  t.after(() => server.stop())
+  const managersOf = (collection: string, key: string): unknown =>
+    stored(collection, key)!['metadata'].managedFields.map(
+      ({ manager, operation, apiVersion, fieldsV1 }: Stored) => [
+        manager,
+        operation,
+        apiVersion,
+        Object.keys(fieldsV1),
+      ],
+    )
+  assert.deepEqual(managersOf('namespaces', 'default'), [
+    ['kube-apiserver', 'Update', 'v1', ['f:metadata']],
+  ])
+  assert.deepEqual(managersOf('clusterroles.rbac.authorization.k8s.io', 'cluster-admin'), [
+    ['kube-apiserver', 'Update', 'rbac.authorization.k8s.io/v1', ['f:metadata', 'f:rules']],
+  ])
+  assert.deepEqual(
+    managersOf('prioritylevelconfigurations.flowcontrol.apiserver.k8s.io', 'system'),
+    [
+      [
+        'api-priority-and-fairness-config-producer-v1',
+        'Update',
+        'flowcontrol.apiserver.k8s.io/v1',
+        ['f:metadata', 'f:spec'],
+      ],
+    ],
+  )
 })

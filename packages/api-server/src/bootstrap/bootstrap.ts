@@ -8,6 +8,8 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { SERVER_IDENTITY } from '../auth/index.ts'
 import type { ServerInternals } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
+import type { FieldManagement } from '../field-management/field-management-call.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { RuntimeConfig } from '../registry/runtime-config.ts'
 import { parseCidr } from '@gyropilot/schema/validation/ip'
 import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
@@ -16,11 +18,13 @@ import { builtInApiServices, unservedApiServices } from './api-services.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
 import { Keeper } from './keeper.ts'
-import type { KeptKind } from './keeper.ts'
+import type { KeptKind, RecordOwner } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
 
 interface BootstrapOptions {
   readonly server: ServerInternals
+  readonly registry: ResourceRegistry
+  readonly fields: FieldManagement
   readonly clock: Clock
   readonly random: RandomSource
   /** Where pods and nodes reach this server: the endpoint of the service `kubernetes`. */
@@ -43,8 +47,9 @@ export interface Bootstrapped {
 
 const RBAC = 'rbac.authorization.k8s.io'
 const FLOW = 'flowcontrol.apiserver.k8s.io'
+const FLOW_MANAGER = 'api-priority-and-fairness-config-producer-v1'
 const KIND = {
-  namespaces: kept('', 'v1', 'namespaces', 'Namespace'),
+  namespaces: { ...kept('', 'v1', 'namespaces', 'Namespace'), unowned: 'spec' },
   configMaps: kept('', 'v1', 'configmaps', 'ConfigMap'),
   endpoints: kept('', 'v1', 'endpoints', 'Endpoints'),
   endpointSlices: {
@@ -62,10 +67,15 @@ const KIND = {
     ...kept('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass'),
     hasGeneration: true,
   },
-  flowSchemas: { ...kept(FLOW, 'v1', 'flowschemas', 'FlowSchema'), hasGeneration: true },
+  flowSchemas: {
+    ...kept(FLOW, 'v1', 'flowschemas', 'FlowSchema'),
+    hasGeneration: true,
+    manager: FLOW_MANAGER,
+  },
   priorityLevels: {
     ...kept(FLOW, 'v1', 'prioritylevelconfigurations', 'PriorityLevelConfiguration'),
     hasGeneration: true,
+    manager: FLOW_MANAGER,
   },
 } as const satisfies Record<string, KeptKind>
 
@@ -77,7 +87,7 @@ const AUTO_UPDATE_SPEC = 'apf.kubernetes.io/autoupdate-spec'
 
 export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
   const { clock, random, server } = options
-  const keeper = new Keeper(server.store, clock, random.fork('bootstrap'))
+  const keeper = new Keeper(server.store, clock, random.fork('bootstrap'), ownerRecorder(options))
   keepNamespaces(keeper)
   keepRbac(keeper)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
@@ -105,6 +115,24 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       flowSchemas.stop()
       for (const timer of timers) timer.cancel()
     },
+  }
+}
+
+function ownerRecorder({ registry, fields, clock }: BootstrapOptions): RecordOwner {
+  return ({ collection, apiVersion }, draft, before, manager) => {
+    const [version, group = ''] = apiVersion.split('/').toReversed()
+    const resource = registry.get(group, version!, collection.split('.', 1)[0]!)
+    if (resource === undefined) return
+    const warn = (): void => undefined
+    fields.update({
+      resource,
+      subresource: '',
+      before,
+      draft,
+      manager,
+      nowMs: clock.nowMs(),
+      warn,
+    })
   }
 }
 
@@ -279,7 +307,6 @@ function kubernetesService(cidrs: readonly string[], securePort: number): Stored
     spec: {
       type: 'ClusterIP',
       clusterIP,
-      clusterIPs: [clusterIP],
       ipFamilyPolicy: 'SingleStack',
       sessionAffinity: 'None',
       ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: securePort }],

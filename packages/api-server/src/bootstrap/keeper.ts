@@ -1,6 +1,6 @@
 import { formatTime, uuid } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
-import type { Stored } from '@gyropilot/schema/objects'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 
 /** A kind whose objects the server keeps by itself, past the request pipeline: at a start some two hundred are made at once. */
@@ -11,17 +11,33 @@ export interface KeptKind {
   readonly kind: string
   /** Kinds that count their generations start at 1. */
   readonly hasGeneration?: boolean
+  /** Whose fields they are; default `kube-apiserver`. */
+  readonly manager?: string
+  /** A part that the kind's rules add to every object, which is nobody's. */
+  readonly unowned?: string
 }
+
+/** Records who owns the fields of an object that is created or, with `before`, changed. */
+export type RecordOwner = (
+  kind: KeptKind,
+  object: Draft,
+  before: Stored | undefined,
+  manager: string,
+) => void
+
+const MANAGER = 'kube-apiserver'
 
 export class Keeper {
   readonly #store: Store
   readonly #clock: Clock
   readonly #random: RandomSource
+  readonly #recordOwner: RecordOwner
 
-  constructor(store: Store, clock: Clock, random: RandomSource) {
+  constructor(store: Store, clock: Clock, random: RandomSource, recordOwner: RecordOwner) {
     this.#store = store
     this.#clock = clock
     this.#random = random
+    this.#recordOwner = recordOwner
   }
 
   get(kind: KeptKind, object: Stored): Stored | undefined {
@@ -42,12 +58,17 @@ export class Keeper {
         creationTimestamp: formatTime(this.#clock.nowMs()),
       },
     }
+    const { [kind.unowned ?? '']: _unowned, ...owned } = full as Draft
+    // Writes into the metadata that both have.
+    this.#recordOwner(kind, owned, undefined, kind.manager ?? MANAGER)
     return this.#commit(kind, full)
   }
 
   /** Keeps identity and creation of what is stored. */
   replace(kind: KeptKind, object: Stored): Stored {
-    return this.#commit(kind, object)
+    const draft = { ...object, metadata: { ...object['metadata'] } }
+    this.#recordOwner(kind, draft, this.get(kind, object), kind.manager ?? MANAGER)
+    return this.#commit(kind, draft)
   }
 
   delete(kind: KeptKind, object: Stored): void {
