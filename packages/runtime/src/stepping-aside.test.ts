@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sleep } from '@gyropilot/foundation'
+import { SeededRandom, integerBetween, sleep } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { SteppingAside } from './stepping-aside.ts'
 import { testClock } from './testing/index.ts'
@@ -11,7 +11,7 @@ const STEP_MS = 10
 
 interface Working {
   /** Of the answer that each key's work waits for. */
-  readonly answerMs?: number
+  readonly answerMs?: number | (() => number)
   /** The answer of this key is a failure, and its work throws after it. */
   readonly fails?: string
 }
@@ -42,7 +42,8 @@ function working(count: number, { answerMs = 0, fails }: Working = {}) {
   }
   const answerOf = async (key: string): Promise<void> => {
     most.awaited = Math.max(most.awaited, ++awaited)
-    if (answerMs > 0) await sleep(clock, answerMs)
+    const takesMs = typeof answerMs === 'number' ? answerMs : answerMs()
+    if (takesMs > 0) await sleep(clock, takesMs)
     awaited--
     if (fails === key) throw new Error('no answer')
   }
@@ -61,7 +62,8 @@ function working(count: number, { answerMs = 0, fails }: Working = {}) {
       }),
   })
   const add = (...keys: string[]): void => keys.forEach((key) => queue.add(key))
-  return { clock, add, stop, logger, running, worked, most, given }
+  const now = () => ({ underWay, awaited, ready: queue.length })
+  return { clock, add, stop, logger, running, worked, most, given, now }
 }
 
 test('work goes on when its answer has come and all that was ready then has begun, in the order of the answers', async () => {
@@ -133,6 +135,26 @@ test('many keys that come at once while answers are awaited have all workers', a
   await running
 })
 
+for (const count of [1, 2, 3, 5])
+  test(`when all answers have come, ${count} workers take keys again, and end`, async () => {
+    const { clock, add, worked, stop, running, most } = working(count, { answerMs: 30 })
+    for (let round = 0; round < 3; round++) {
+      add(...Array.from({ length: round + 2 }, (_, index) => `${round}-${index}`))
+      await clock.advance(1_000)
+    }
+    most.underWay = 0
+    const keys = Array.from({ length: count }, (_, index) => `k${index}`)
+    add(...keys)
+    await clock.advance(1)
+    assert.deepEqual([worked.slice(-count), most.underWay], [keys, count])
+    await clock.advance(1_000)
+    stop.abort()
+    let ended = false
+    void running.then(() => (ended = true))
+    await clock.advance(0)
+    assert.equal(ended, true)
+  })
+
 test('it does not wait for keys that come later', async () => {
   const { clock, add, worked, stop, running } = working(1)
   add('a', 'b')
@@ -191,4 +213,34 @@ test('what fails after it stepped aside fails its worker of then, and gives the 
   assert.deepEqual(logger.messages(), ['A worker failed', 'A worker failed'])
   stop.abort()
   await running
+})
+
+test('whenever keys and answers come: no worker rests while a key is ready, every key is worked on once, and the end comes', async () => {
+  for (let seed = 0; seed < 100; seed++) {
+    const random = new SeededRandom(`stepping aside ${seed}`)
+    const chance = (most: number): number => integerBetween(random, 0, most)
+    const count = 1 + chance(4)
+    const world = working(count, { answerMs: () => (chance(2) === 0 ? 0 : chance(80)) })
+    let added = 0
+    for (let moment = 0; moment < 60; moment++) {
+      if (chance(3) === 0)
+        world.add(...Array.from({ length: chance(count * 3) }, () => `k${added++}`))
+      await world.clock.advance(chance(15))
+      const { underWay, awaited, ready } = world.now()
+      // Beyond three answers for each a worker waits itself.
+      if (awaited === 0) world.most.awaited = 0
+      const rests = ready > 0 && underWay < count && world.most.awaited <= count * 3
+      assert.equal(rests, false, `seed ${seed}, moment ${moment}: ${underWay} of ${count} work`)
+    }
+    if (chance(1) === 0) await world.clock.advance(10_000)
+    world.stop.abort()
+    let ended = false
+    void world.running.then(() => (ended = true))
+    await world.clock.advance(10_000)
+    const names = Array.from({ length: added }, (_, index) => `k${index}`)
+    assert.equal(ended, true, `seed ${seed}: the workers have not ended`)
+    assert.deepEqual(world.given.toSorted(), names.toSorted(), `seed ${seed}`)
+    assert.equal(world.worked.length, added * 2, `seed ${seed}`)
+    assert.ok(world.most.underWay <= count, `seed ${seed}: more work than workers`)
+  }
 })

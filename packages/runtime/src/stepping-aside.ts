@@ -58,6 +58,8 @@ export class SteppingAside {
       if (this.#away === 0 && !this.#isAsked) {
         const next = await this.#queue.get()
         this.#taken++
+        // Others may wait since there were answers to wait for.
+        this.#wake()
         return next
       }
       this.#ask()
