@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { RestMapper, isNotFound } from '@gyropilot/client'
 import {
-  beside,
   callOutside,
-  currentTimeMs,
   discoverLive,
   discoverRemembered,
   getLive,
@@ -17,38 +14,14 @@ import {
   wait,
   write,
   writeAll,
-  writeAside,
 } from './effects.ts'
 import { apply, create, patch, remove, update, updateStatus } from './writes.ts'
-import type { Effect, Outcome, Reconcile, Write } from './effects.ts'
+import type { Outcome, Reconcile } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
-import { createExpectations } from './expectations.ts'
 import { SharedReads } from './shared-reads.ts'
-import { FakeServer, keysOf, statusError, testClock } from './testing/index.ts'
-
-const pod = (name: string): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { namespace: 'default', name },
-})
-const pods = (count: number): Pod[] => Array.from({ length: count }, (_, i) => pod(`p${i}`))
-
-function world(extra: Partial<World> = {}) {
-  const server = new FakeServer()
-  const clock = testClock()
-  const expectations = createExpectations(clock)
-  const stop = new AbortController()
-  const of: World = {
-    client: server,
-    clock,
-    recordEvent() {},
-    signal: stop.signal,
-    expectations,
-    ...extra,
-  }
-  return { of, server, clock, expectations, stop }
-}
+import { keysOf, statusError } from './testing/index.ts'
+import { pod, world } from './fixtures.ts'
 
 test('each verb is one request', async () => {
   const { of, server } = world()
@@ -171,128 +144,6 @@ test('what may be shared is one request of all who wait, where reads are shared 
   assert.deepEqual(await mentioned(of, true), [['a'], ['b']])
 })
 
-test('given count 10 and at most 5 calls allowed, when slow-starting, then 7 calls are made and 5 succeed', async () => {
-  const { of, server } = world()
-  let calls = 0
-  server.onRequest = () => {
-    if (++calls > 5) throw statusError(403, 'Forbidden')
-  }
-  const outcomes = await interpret(
-    writeAll(
-      pods(10).map((object) => create(resources.pods, object)),
-      'slow-start',
-    ),
-    of,
-  )
-  assert.equal(calls, 7)
-  assert.equal(outcomes.length, 10)
-  assert.equal(outcomes.filter(({ ok }) => ok).length, 5)
-  assert.deepEqual(
-    outcomes.slice(7).map((outcome) => !outcome.ok && outcome.attempted),
-    [false, false, false],
-  )
-})
-
-test('parallel writes are all started, whatever becomes of them', async () => {
-  const { of, server } = world()
-  server.onRequest = () => {
-    throw statusError(500, 'InternalError')
-  }
-  const outcomes = await interpret(
-    writeAll(
-      pods(4).map((object) => create(resources.pods, object)),
-      'parallel',
-    ),
-    of,
-  )
-  assert.equal(server.requests.length, 4)
-  assert.ok(outcomes.every((outcome) => !outcome.ok && outcome.attempted))
-})
-
-test('expectations are set before the writes, and lowered for those that failed or were not attempted', async () => {
-  const { of, server, expectations } = world()
-  let during: boolean | undefined
-  server.onRequest = ({ body }) => {
-    during = expectations.satisfied('default/a')
-    if ((body as Pod).metadata!.name === 'p1') throw statusError(500, 'InternalError')
-  }
-  const writes = pods(5).map((object) => create(resources.pods, object))
-  await interpret(writeAll(writes, 'slow-start', { kind: 'creations', key: 'default/a' }), of)
-  assert.equal(during, false)
-  assert.deepEqual(keysOf(server.list(resources.pods)), ['default/p0', 'default/p2'])
-  expectations.creationObserved('default/a')
-  assert.equal(expectations.satisfied('default/a'), false)
-  expectations.creationObserved('default/a')
-  assert.equal(expectations.satisfied('default/a'), true)
-})
-
-test('an error that the rules accept neither lowers expectations nor ends a slow start', async () => {
-  const { of, server, expectations } = world()
-  server.onRequest = () => {
-    throw statusError(403, 'Forbidden', 'terminating')
-  }
-  const writes = pods(3).map((object) => create(resources.pods, object))
-  await interpret(
-    writeAll(writes, 'slow-start', { kind: 'creations', key: 'k', keepOnError: () => true }),
-    of,
-  )
-  assert.equal(server.requests.length, 3)
-  for (let i = 0; i < 3; i++) {
-    assert.equal(expectations.satisfied('k'), false)
-    expectations.creationObserved('k')
-  }
-  assert.equal(expectations.satisfied('k'), true)
-})
-
-test('a deletion that failed is no longer expected', async () => {
-  const { of, server, expectations } = world()
-  server.put(resources.pods, pod('p0'))
-  const writes = pods(2).map((object) => remove(resources.pods, object))
-  await interpret(
-    writeAll(writes, 'parallel', {
-      kind: 'deletions',
-      key: 'k',
-      dependents: ['default/p0', 'default/p1'],
-    }),
-    of,
-  )
-  assert.equal(expectations.satisfied('k'), false)
-  expectations.deletionObserved('k', 'default/p0')
-  assert.equal(expectations.satisfied('k'), true)
-})
-
-test('when stopping, a slow start finishes its batch and starts no other', async () => {
-  const { of, server, stop } = world()
-  server.onRequest = () => {
-    if (server.requests.length === 3) stop.abort()
-  }
-  const outcomes = await interpret(
-    writeAll(
-      pods(10).map((object) => create(resources.pods, object)),
-      'slow-start',
-    ),
-    of,
-  )
-  assert.equal(server.requests.length, 3)
-  assert.ok(outcomes.slice(3).every((outcome) => !outcome.ok && !outcome.attempted))
-})
-
-test('rules that want to write while stopping are ended there, their finally blocks run', async () => {
-  const { of, server, stop } = world()
-  stop.abort()
-  let cleanedUp = false
-  const rules = (function* (): Reconcile {
-    try {
-      yield* write(create(resources.pods, pod('a')))
-    } finally {
-      cleanedUp = true
-    }
-  })()
-  await assert.rejects(interpret(rules, of), InterruptedByShutdown)
-  assert.equal(server.requests.length, 0)
-  assert.equal(cleanedUp, true)
-})
-
 test('a wait lasts as long as it says, and is ended by shutdown', async () => {
   const { of, clock, stop } = world()
   const startMs = clock.nowMs()
@@ -305,46 +156,6 @@ test('a wait lasts as long as it says, and is ended by shutdown', async () => {
   const interrupted = assert.rejects(interpret(wait(150), of), InterruptedByShutdown)
   stop.abort()
   await interrupted
-})
-
-test('what was written and what came of each effect is reported', async () => {
-  const written: [Write, KubernetesObject][] = []
-  const effects: [Effect, unknown][] = []
-  const { of, server } = world({
-    onWritten: (write, object) => written.push([write, object]),
-    onEffect: (effect, outcome) => effects.push([effect, outcome]),
-  })
-  server.onRequest = ({ body }) => {
-    if ((body as Pod).metadata!.name === 'p1') throw statusError(500, 'InternalError')
-  }
-  await interpret(
-    writeAll(
-      pods(2).map((object) => create(resources.pods, object)),
-      'parallel',
-    ),
-    of,
-  )
-  assert.deepEqual(
-    written.map(([, object]) => object.metadata?.name),
-    ['p0'],
-  )
-  assert.deepEqual(
-    (effects[0]![1] as Outcome[]).map(({ ok }) => ok),
-    [true, false],
-  )
-})
-
-test('the time and rules beside each other are no effects to be told of, what those do is', async () => {
-  const told: string[] = []
-  const { of } = world({ onEffect: ({ effect }) => told.push(effect) })
-  await interpret(
-    (function* (): Reconcile {
-      yield* currentTimeMs()
-      yield* beside([write(create(resources.pods, pod('a')))], 1)
-    })(),
-    of,
-  )
-  assert.deepEqual(told, ['write'])
 })
 
 test('whatever reaches out is ended when the process stops', async () => {
@@ -360,52 +171,6 @@ test('whatever reaches out is ended when the process stops', async () => {
   ]
   for (const rules of outward) await assert.rejects(interpret(rules, of), InterruptedByShutdown)
   assert.equal(server.requests.length, 0)
-})
-
-test('after a write aside rules go on with its outcome when the others have begun', async () => {
-  const others = Promise.withResolvers<void>()
-  let answer: unknown
-  const { of, clock } = world({
-    stepAside: async (written) => {
-      answer = await written
-      return others.promise
-    },
-  })
-  let goesOn = false
-  const rules = writeAside(create(resources.pods, pod('a')))
-  const running = interpret(rules, of).finally(() => (goesOn = true))
-  await clock.advance(0)
-  assert.equal(goesOn, false)
-  others.resolve()
-  const outcome = await running
-  assert.ok(outcome.ok && answer === outcome)
-})
-
-test('where nobody can step aside, a write aside is a write', async () => {
-  const { of, server } = world()
-  const outcome = await interpret(writeAside(create(resources.pods, pod('a'))), of)
-  assert.ok(outcome.ok)
-  assert.equal(server.requests.length, 1)
-})
-
-test('a subresource that names no object is created of its own', async () => {
-  const { of, server } = world()
-  const object = pod('a')
-  const { namespace } = object.metadata!
-  await interpret(
-    write({ verb: 'create', type: resources.pods, namespace, object, subresource: 'eviction' }),
-    of,
-  )
-  assert.equal(server.requests[0]!.path, '/api/v1/namespaces/default/pods/a')
-})
-
-test('a collection is deleted with its options, in portions where they are asked for', async () => {
-  const { of, server } = world()
-  const all = { verb: 'deleteCollection', type: resources.pods, namespace: 'default' } as const
-  const options = { propagationPolicy: 'Foreground' } as const
-  await interpret(write({ ...all, options, limit: 100, continue: 'next' }), of)
-  const { mentioning: _, ...asked } = server.requests[0]!.options
-  assert.deepEqual(asked, { ...options, limit: 100, continue: 'next', metadataOnly: true })
 })
 
 test('live reads ask for what the rules want of them', async () => {
@@ -459,25 +224,6 @@ test('what the server has is read anew, or remembered by the mapper', async () =
   assert.deepEqual(did, ['discovered'])
   const without = await interpret(discoverRemembered(), of)
   assert.match(String(!without.ok && without.error), /has no mapper/)
-})
-
-test('without a mapper the server is asked what it has', async () => {
-  const { of, server } = world()
-  server.onRequest = () => ({ kind: 'APIGroupDiscoveryList', items: [] })
-  const found = await interpret(discoverLive(), of)
-  assert.deepEqual([found.ok, server.requests.map(({ path }) => path)], [true, ['/api', '/apis']])
-})
-
-test('when stopping, what a slow start never reached is not expected, whatever errors the rules accept', async () => {
-  const { of, server, stop, expectations } = world()
-  server.onRequest = () => stop.abort()
-  const writes = pods(3).map((object) => create(resources.pods, object))
-  const expected = { kind: 'creations', key: 'k', keepOnError: () => true } as const
-  await interpret(writeAll(writes, 'slow-start', expected), of)
-  assert.equal(server.requests.length, 1)
-  assert.equal(expectations.satisfied('k'), false)
-  expectations.creationObserved('k')
-  assert.equal(expectations.satisfied('k'), true)
 })
 
 test('a subresource is read under the name of its object', async () => {
@@ -547,60 +293,9 @@ test('rules that call outside need a controller with a way out', async () => {
   assert.match(String(outcome.error), /no way out/)
 })
 
-test('rules beside each other: so many at a time, and what they come to in their order', async () => {
-  const { of } = world()
-  let running = 0
-  let most = 0
-  const letGo: (() => void)[] = []
-  const outside = (): Promise<void> => {
-    running += 1
-    most = Math.max(most, running)
-    return new Promise((resolve) => {
-      letGo.push(() => {
-        running -= 1
-        resolve()
-      })
-    })
-  }
-  const rule = function* (index: number): Reconcile<string> {
-    yield* callOutside('something')
-    return `rule ${index}`
-  }
-  const ending = interpret(beside([0, 1, 2, 3, 4].map(rule), 2), { ...of, outside })
-  // The last that began ends first.
-  for (let ended = 0; ended < 5; ended += 1) {
-    letGo.pop()!()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  assert.deepEqual(await ending, ['rule 0', 'rule 1', 'rule 2', 'rule 3', 'rule 4'])
-  assert.equal(most, 2)
-})
-
-test('when one of them throws, what has begun is waited for and nothing else begins', async () => {
+test('without a mapper the server is asked what it has', async () => {
   const { of, server } = world()
-  const begun: string[] = []
-  const rule = function* (name: string): Reconcile<void> {
-    begun.push(name)
-    yield* write(create(resources.pods, pod(name)))
-    if (name === 'a') throw new Error('a defect')
-    yield* write(create(resources.pods, pod(`${name}-again`)))
-  }
-  await assert.rejects(interpret(beside(['a', 'b', 'c', 'd'].map(rule), 2), of), /a defect/)
-  assert.deepEqual(begun, ['a', 'b'])
-  assert.deepEqual(keysOf(server.list(resources.pods)), [
-    'default/a',
-    'default/b',
-    'default/b-again',
-  ])
-})
-
-test('beside nobody nothing comes of it', async () => {
-  assert.deepEqual(await interpret(beside([], 2), world().of), [])
-})
-
-test('rules beside each other end with the process', async () => {
-  const { of, stop } = world()
-  stop.abort()
-  const rule = () => write(create(resources.pods, pod('a')))
-  await assert.rejects(interpret(beside([rule(), rule()], 2), of), InterruptedByShutdown)
+  server.onRequest = () => ({ kind: 'APIGroupDiscoveryList', items: [] })
+  const found = await interpret(discoverLive(), of)
+  assert.deepEqual([found.ok, server.requests.map(({ path }) => path)], [true, ['/api', '/apis']])
 })

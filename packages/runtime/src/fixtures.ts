@@ -1,11 +1,13 @@
-/** A controller of config maps whose rules the test gives. */
+/** For tests of the shell and of the interpreter: a controller whose rules are given, and a world in which effects happen. */
 import type { ConfigMap, Pod } from '@gyropilot/api'
 import { keyOf, resources } from '@gyropilot/api'
 import type { KeyedController } from './controller.ts'
 import type { Reconcile } from './effects.ts'
+import type { World } from './effects-interpreter.ts'
+import { createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import { runKeyedController } from './keyed-controller.ts'
-import { testContext } from './testing/index.ts'
+import { FakeServer, testClock, testContext } from './testing/index.ts'
 import type { TestContext } from './testing/index.ts'
 
 export const configMap = (name: string, extra: Partial<ConfigMap> = {}): ConfigMap => ({
@@ -78,4 +80,22 @@ export function controllerOf(
     run: () => runnable.run(stop.signal),
     traced,
   }
+}
+
+export const pods = (count: number): Pod[] => Array.from({ length: count }, (_, i) => pod(`p${i}`))
+
+export function world(extra: Partial<World> = {}) {
+  const server = new FakeServer()
+  const clock = testClock()
+  const expectations = createExpectations(clock)
+  const stop = new AbortController()
+  const of: World = {
+    client: server,
+    clock,
+    recordEvent() {},
+    signal: stop.signal,
+    expectations,
+    ...extra,
+  }
+  return { of, server, clock, expectations, stop }
 }
