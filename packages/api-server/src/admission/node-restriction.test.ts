@@ -10,7 +10,10 @@ const USER = { name: 'system:node:a', groups: ['system:nodes'], extra: {} }
 const pods: Record<string, Draft> = {
   'x/other': { spec: { nodeName: 'b' } },
   'x/own': { spec: { nodeName: 'a' } },
+  // The node, by its key.
+  a: { metadata: { uid: 'u' } },
 }
+const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'u', controller: true }
 const store = {
   get: ({ key }: { key: string }) => (pods[key] === undefined ? undefined : { object: pods[key] }),
 }
@@ -77,7 +80,7 @@ describe('NodeRestriction', () => {
         object: node({ 'node-restriction.kubernetes.io/pci': '1', 'kubernetes.io/role': 'm' }),
         oldObject: node({}),
       },
-      'node "a" is not allowed to modify labels: kubernetes.io/role, node-restriction.kubernetes.io/pci',
+      'is not allowed to modify labels: kubernetes.io/role, node-restriction.kubernetes.io/pci',
     ],
     [
       'taints',
@@ -91,8 +94,77 @@ describe('NodeRestriction', () => {
     ],
     [
       'a mirror pod of its own',
-      { plural: 'pods', operation: 'CREATE', object: pod('a', mirror) },
+      {
+        plural: 'pods',
+        operation: 'CREATE',
+        object: pod('a', { ...mirror, ownerReferences: [OWNER] }),
+      },
       undefined,
+    ],
+    [
+      'a mirror pod without an owner',
+      { plural: 'pods', operation: 'CREATE', object: pod('a', mirror) },
+      'node "a" can only create pods with an owner reference set to itself',
+    ],
+    [
+      'a mirror pod of a node that only owns it',
+      {
+        plural: 'pods',
+        operation: 'CREATE',
+        object: pod('a', { ...mirror, ownerReferences: [{ ...OWNER, controller: false }] }),
+      },
+      'node "a" can only create pods with a controller owner reference set to itself',
+    ],
+    [
+      'a mirror pod of a namesake',
+      {
+        plural: 'pods',
+        operation: 'CREATE',
+        object: pod('a', { ...mirror, ownerReferences: [{ ...OWNER, uid: 'v' }] }),
+      },
+      'node a UID mismatch: expected v got u',
+    ],
+    [
+      'a mirror pod with a claim for devices',
+      {
+        plural: 'pods',
+        operation: 'CREATE',
+        object: {
+          ...pod('a', { ...mirror, ownerReferences: [OWNER] }),
+          spec: { nodeName: 'a', resourceClaims: [{ name: 'c', resourceClaimName: 'd' }] },
+        },
+      },
+      'node "a" can not create pods that reference resourceclaims',
+    ],
+    [
+      'claims in the status of its pod',
+      {
+        plural: 'pods',
+        subresource: 'status',
+        object: { ...pod('a'), status: { resourceClaimStatuses: [{ name: 'c' }] } },
+        oldObject: pod('a'),
+      },
+      'node "a" cannot update resource claim statues',
+    ],
+    [
+      'a token for no pod',
+      {
+        plural: 'serviceaccounts',
+        operation: 'CREATE',
+        subresource: 'token',
+        object: { spec: {} },
+      },
+      'node requested token not bound to a pod',
+    ],
+    [
+      'devices of another node',
+      {
+        plural: 'resourceslices',
+        group: 'resource.k8s.io',
+        operation: 'CREATE',
+        object: { spec: { nodeName: 'b' } },
+      },
+      'can only create ResourceSlice with the same NodeName as the requesting node',
     ],
     [
       'a mirror pod elsewhere',
@@ -117,7 +189,7 @@ describe('NodeRestriction', () => {
     [
       'eviction of a pod elsewhere',
       { plural: 'pods', operation: 'CREATE', subresource: 'eviction', name: 'other', object: {} },
-      'node "a" can only evict pods with spec.nodeName set to itself',
+      'node a can only evict pods with spec.nodeName set to itself',
     ],
     [
       'eviction of its pod',

@@ -57,6 +57,15 @@ function reasonAgainst(
       return nameOf(request) === node
         ? undefined
         : 'can only access CSINode with the same name as the requesting node'
+    case 'serviceaccounts.':
+      return request.subresource === 'token' &&
+        request.object?.['spec']?.boundObjectRef?.kind !== 'Pod'
+        ? 'node requested token not bound to a pod'
+        : undefined
+    case 'resourceslices.resource.k8s.io':
+      return request.operation === 'CREATE' && request.object?.['spec']?.nodeName !== node
+        ? 'can only create ResourceSlice with the same NodeName as the requesting node'
+        : undefined
     default:
       return undefined
   }
@@ -68,11 +77,14 @@ function podReason(
   node: string,
 ): string | undefined {
   const { operation, subresource, object, oldObject } = request
+  const quoted = `node ${JSON.stringify(node)}`
   const only = (what: string): string =>
-    `node ${JSON.stringify(node)} can only ${what} with spec.nodeName set to itself`
+    `${quoted} can only ${what} with spec.nodeName set to itself`
   if (subresource === 'eviction') {
     const pod = read(world, 'pods', `${request.namespace}/${request.name}`)
-    return pod === undefined || pod['spec'].nodeName === node ? undefined : only('evict pods')
+    return pod === undefined || pod['spec'].nodeName === node
+      ? undefined
+      : `node ${node} can only evict pods with spec.nodeName set to itself`
   }
   if (subresource === 'status') {
     if (oldObject?.['spec'].nodeName !== node) return only('update pod status for pods')
@@ -81,8 +93,8 @@ function podReason(
       object?.['metadata'].labels ?? {},
     )
     return isSame
-      ? undefined
-      : `node ${JSON.stringify(node)} cannot update labels through pod status`
+      ? claimStatusReason(request, node)
+      : `${quoted} cannot update labels through pod status`
   }
   if (subresource !== '')
     return `unexpected pod subresource ${JSON.stringify(subresource)}, only 'status' and 'eviction' are allowed`
@@ -93,7 +105,59 @@ function podReason(
   if (object!['metadata'].annotations?.[MIRROR] === undefined) {
     return `pod does not have ${JSON.stringify(MIRROR)} annotation, node ${JSON.stringify(node)} can only create mirror pods`
   }
-  return object!['spec'].nodeName === node ? undefined : only('create pods')
+  if (object!['spec'].nodeName !== node) return only('create pods')
+  return ownerReason(world, object!, node) ?? referenceReason(object!, quoted)
+}
+
+/** Who allocates claims says so in the status, not the kubelet. */
+function claimStatusReason(
+  { object, oldObject }: AdmissionRequest,
+  node: string,
+): string | undefined {
+  const isSame = (field: string): boolean =>
+    semanticEqual(oldObject?.['status']?.[field], object?.['status']?.[field])
+  const who = `node ${JSON.stringify(node)} cannot update`
+  if (!isSame('resourceClaimStatuses')) return `${who} resource claim statues`
+  return isSame('extendedResourceClaimStatus') ? undefined : `${who} extended resource claim status`
+}
+
+/** A mirror pod goes with its node. */
+function ownerReason(
+  world: AdmissionWorld,
+  { metadata }: Stored,
+  node: string,
+): string | undefined {
+  const [owner, ...others]: Stored[] = metadata.ownerReferences ?? []
+  const only = `node ${JSON.stringify(node)} can only create pods with`
+  const isNode =
+    owner?.['apiVersion'] === 'v1' && owner['kind'] === 'Node' && owner['name'] === node
+  if (!isNode || others.length > 0) return `${only} an owner reference set to itself`
+  if (owner['controller'] !== true) return `${only} a controller owner reference set to itself`
+  const uid: string | undefined = read(world, 'nodes', node)?.['metadata'].uid
+  return owner['uid'] === uid
+    ? undefined
+    : `node ${node} UID mismatch: expected ${owner['uid']} got ${uid}`
+}
+
+/** What its pods refer to a kubelet may read: it must not make up such pods. */
+function referenceReason({ spec }: Stored, who: string): string | undefined {
+  const volumes: Stored[] = spec.volumes ?? []
+  const sources: Stored[] = volumes.flatMap((volume) => volume['projected']?.sources ?? [])
+  const containers: Stored[] = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
+  const variables = containers.flatMap(({ env, envFrom }) => [
+    ...(envFrom ?? []),
+    ...(env ?? []).map((variable: Stored) => variable['valueFrom'] ?? {}),
+  ])
+  const readsMap =
+    [...volumes, ...sources].some((volume) => volume['configMap'] !== undefined) ||
+    variables.some(({ configMapRef, configMapKeyRef }) => configMapRef ?? configMapKeyRef)
+  const referred: readonly (readonly [string, boolean])[] = [
+    ['configmaps', readsMap],
+    ['persistentvolumeclaims', volumes.some((volume) => volume['persistentVolumeClaim'])],
+    ['resourceclaims', (spec.resourceClaims ?? []).length > 0],
+  ]
+  const found = referred.find(([, isReferred]) => isReferred)
+  return found && `${who} can not create pods that reference ${found[0]}`
 }
 
 function nodeReason(request: AdmissionRequest, node: string): string | undefined {
@@ -103,8 +167,11 @@ function nodeReason(request: AdmissionRequest, node: string): string | undefined
   if (name !== node) return `${who} modify node ${JSON.stringify(name)}`
   if (object === undefined) return undefined
   const forbidden = changedLabels(oldObject, object).filter((key) => !isOwnLabel(key))
+  // The node is not named in what is said of a change.
   if (forbidden.length > 0)
-    return `${who} ${operation === 'CREATE' ? 'set the following labels' : 'modify labels'}: ${forbidden.join(', ')}`
+    return operation === 'CREATE'
+      ? `${who} set the following labels: ${forbidden.join(', ')}`
+      : `is not allowed to modify labels: ${forbidden.join(', ')}`
   if (operation !== 'UPDATE') return undefined
   const isSame = (field: 'taints' | 'ownerReferences', part: 'spec' | 'metadata'): boolean =>
     semanticEqual(oldObject?.[part]?.[field] ?? [], object[part]?.[field] ?? [])
