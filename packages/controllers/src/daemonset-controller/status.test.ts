@@ -115,6 +115,22 @@ test('zero counts of three kinds are absent, what others wrote stays', () => {
   ])
 })
 
+test('all counts of a set that is as it should be are written, and nothing beside them', () => {
+  const full: Counts = {
+    ...NONE,
+    currentNumberScheduled: 2,
+    desiredNumberScheduled: 2,
+    numberReady: 2,
+    updatedNumberScheduled: 2,
+    numberAvailable: 2,
+  }
+  const { writes } = drive(writeCounts(daemonSet(), full, { observesGeneration: true }))
+  const [write] = writes
+  assert.ok(write?.verb === 'update')
+  const { numberUnavailable: _, ...written } = full
+  assert.deepEqual((write.object as DaemonSet).status, { ...written, observedGeneration: 1 })
+})
+
 test('a status that is as it should be is not written', () => {
   assert.deepEqual(
     writing(daemonSet({ status: { ...counts, observedGeneration: 1 } })).statuses,

@@ -188,6 +188,17 @@ test('a dependent that nobody saw when its owner was orphaned loses the referenc
   }
 })
 
+test('a reference that could not be taken away is told, whatever else refers to others', () => {
+  const orphanedOwners = new OrphanedOwners(10)
+  orphanedOwners.add(owner('rc', { deleting: true }))
+  const graph = new TestGraph()
+  const live = object('child', { owners: [ref('gone'), ref('rc')] })
+  graph.add(live)
+  const given = { live: [live], orphanedOwners, onWrite: () => CONFLICT }
+  const { checked } = check(graph, 'child', given)
+  assert.deepEqual(checked, { next: 'retry', error: !CONFLICT.ok && CONFLICT.error })
+})
+
 test('5. an object whose owners were taken away meanwhile stays', () => {
   const graph = new TestGraph()
   graph.add(object('child', { owners: [ref('rc')] }))
@@ -435,6 +446,8 @@ test('Dependency cycles must end: blocking refs are released when a dependent is
   const failed = check(graph, 'child', { live, onWrite: () => CONFLICT })
   assert.equal(failed.checked.next, 'retry')
   assert.equal(failed.writes.length, 1, 'no deletion without the release')
+  graph.add(object('calm', { owners: [blocking('child', { kind: 'Pod' })] }))
+  assert.equal(check(graph, 'child', { live }).writes.length, 2, 'one such dependent is enough')
 })
 
 test('An object that already had the orphan finalizer and loses all owners is deleted with Orphan', () => {
@@ -535,4 +548,19 @@ test('One deletion costs GET item + GET per owner not in the cache + DELETE', ()
   graph.add(child)
   const { reads, writes } = check(graph, 'child', { live: [child] })
   assert.deepEqual([reads.length, writes.length], [3, 1])
+})
+
+test('many who are judged at the same time share the look at their owner, each is read for itself', () => {
+  const graph = new TestGraph()
+  const child = object('child', { owners: [ref('rc')] })
+  graph.add(child)
+  const shared: unknown[] = []
+  check(graph, 'child', {
+    live: [child, owner('rc')],
+    onRead: (read) => void shared.push([read.name, read.shared === true]),
+  })
+  assert.deepEqual(shared, [
+    ['child', false],
+    ['rc', true],
+  ])
 })

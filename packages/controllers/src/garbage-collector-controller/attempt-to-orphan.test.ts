@@ -113,3 +113,22 @@ test('dependents of types without strategic merge are patched by merge', () => {
   const value = { metadata: { resourceVersion: '5', ownerReferences: [ref('b')] } }
   assert.deepEqual(write.patch, { type: 'merge', value })
 })
+
+test('an owner is not released while a dependent is of a kind that nobody serves', () => {
+  const graph = graphOf(
+    object('a', { owners: [ref('rc')] }),
+    object('c', { kind: 'Unheard', owners: [ref('rc')] }),
+  )
+  const { result, writes } = orphan(graph)
+  assert.deepEqual([result.next, writes.length], ['retry', 1])
+})
+
+test('a namesake of a dependent keeps its owners', () => {
+  const graph = graphOf(object('w', { ...WIDGET, uid: 'an-earlier-uid', owners: [ref('rc')] }))
+  const { result, writes } = orphan(graph, () => UNSUPPORTED_MEDIA_TYPE)
+  assert.equal(result.next, 'retry')
+  assert.deepEqual(
+    writes.map((write) => write.verb === 'patch' && write.patch.type),
+    ['strategic'],
+  )
+})
