@@ -142,3 +142,25 @@ test('a kind that cannot be read holds nobody up for ever: then the cache must d
   assert.deepEqual(answers.at(-1), [['child', 'rc-uid']])
   assert.equal(look(), 'retry', 'the next look starts afresh')
 })
+
+const versions: readonly (readonly [wanted: string, seen: string, hasCome: boolean])[] = [
+  ['100', '101', true],
+  ['100', '1000', true],
+  ['99', '100', true],
+  ['100', '99', false],
+  ['101', '100', false],
+  ['100', '100x', false],
+  ['100x', '101', false],
+  ['100', '', false],
+  ['', '100', false],
+]
+for (const [wanted, seen, hasCome] of versions) {
+  test(`a cache at version ${JSON.stringify(seen)} ${hasCome ? 'has' : 'has not'} come to ${JSON.stringify(wanted)}`, () => {
+    const { look } = looker({
+      pods: () => listed([], { resourceVersion: wanted, continue: 'more' }),
+      cached: [CHILD],
+      seenVersion: seen,
+    })
+    assert.deepEqual(look(), hasCome ? [['child', 'rc-uid']] : 'later')
+  })
+}
