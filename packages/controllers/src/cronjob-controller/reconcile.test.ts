@@ -175,6 +175,15 @@ test('Given Allow/Forbid/Replace with one active Job at schedule time, then 2 Jo
   )
 })
 
+test('with Forbid a Job is started when no other is at work', () => {
+  const { did, events } = sync(cronJob({ spec: { concurrencyPolicy: 'Forbid' } }))
+  assert.deepEqual(did, [`create ${NAME}`, 'status'])
+  assert.deepEqual(
+    events.map(({ reason }) => reason),
+    ['SuccessfulCreate'],
+  )
+})
+
 test('with Replace, an active Job that cannot be read or deleted fails the sync', () => {
   const object = cronJob({ ...ACTIVE, spec: { concurrencyPolicy: 'Replace' } })
   const gone = sync(object, { children: [running] })
