@@ -14,7 +14,8 @@ test('what is awaited is looked at again when the first of them is overdue', () 
     const known = { a: secondsAgo(a), b: secondsAgo(b) }
     const { kept, recheckAtMs } = disruptedPods(known, pods, NOW_MS)
     assert.deepEqual(kept, known)
-    assert.equal(recheckAtMs, NOW_MS + 60_000)
+    assert.equal(recheckAtMs, NOW_MS + 60_001)
+    assert.equal(disruptedPods(known, pods, recheckAtMs).overdue.length, 1)
   }
 })
 

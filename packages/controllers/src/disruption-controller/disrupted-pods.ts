@@ -36,7 +36,8 @@ export function disruptedPods(
       continue
     }
     kept[name] = since
-    recheckAtMs = Math.min(recheckAtMs ?? Infinity, expectedMs)
+    // At that very time it is not overdue yet: looked at then, it would be looked at again at once, for as long as the time stays.
+    recheckAtMs = Math.min(recheckAtMs ?? Infinity, expectedMs + 1)
   }
   return { kept, overdue, recheckAtMs }
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { PodDisruptionBudget } from '@gyropilot/api'
+import { SharedInformerFactory } from '@gyropilot/runtime'
 import { drive, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { pod, secondsAgo } from '../workload-support/fixtures.ts'
@@ -59,9 +62,36 @@ test('an awaited pod has the budget looked at again in time, through the queue o
   })
   const logic = budgetLogic(context(awaiting, pod()), (...given) => rechecks.push(given))
   assert.deepEqual(drive(logic.reconcile(logic.observe('ns/b')!)).result, {})
-  assert.deepEqual(rechecks, [['ns/b', 90_000]])
+  assert.deepEqual(rechecks, [['ns/b', 90_001]])
   const enqueued: string[] = []
   const recheck = recheckLogic((key) => enqueued.push(key))
   drive(recheck.reconcile(recheck.observe('ns/b')!))
   assert.deepEqual(enqueued, ['ns/b'])
+})
+
+test('a budget is looked at again by itself when the deletion that it awaited has not come', async () => {
+  const world = testContext({ configuration: defaultControllersConfiguration })
+  const { client, clock, random, logger } = world
+  const disruptedPods = { pod: new Date(clock.nowMs() - 30_000).toISOString() }
+  client.put(
+    resources.poddisruptionbudgets,
+    budget({ spec: { minAvailable: 1 }, status: { disruptedPods } }),
+  )
+  client.put(resources.pods, pod())
+  const informers = new SharedInformerFactory({ client, clock, random, logger })
+  const controller = await disruptionController.build({ ...world, informers })
+  const stopping = new AbortController()
+  const stopped = controller!.run(stopping.signal)
+  informers.start(stopping.signal)
+  const awaited = () => {
+    const stored = client.get(resources.poddisruptionbudgets, 'ns', 'b') as PodDisruptionBudget
+    return Object.keys(stored.status?.disruptedPods ?? {})
+  }
+  await clock.advance(89_000)
+  assert.deepEqual(awaited(), ['pod'])
+  await clock.advance(2_000)
+  assert.deepEqual(awaited(), [])
+  stopping.abort()
+  await clock.advance(0)
+  await stopped
 })

@@ -400,7 +400,7 @@ test('Given entries p1 (terminating), p2 (3 min old), p3 (1 min old) and one for
       message: "Pod was expected by PDB ns/ns to be deleted but it wasn't",
     },
   ])
-  assert.equal(driven.result.recheckAfterMs, 60_000)
+  assert.equal(driven.result.recheckAfterMs, 60_001)
 })
 
 const AGES: readonly (readonly [string, number, boolean, number])[] = [
@@ -423,7 +423,7 @@ for (const [title, ageSeconds, kept, healthy] of AGES) {
 test('the first entry to be overdue says when to look again', () => {
   const known = { p0: secondsAgo(30), p1: secondsAgo(90) }
   const of = budget({ spec: { minAvailable: 1 }, status: { disruptedPods: known } })
-  assert.equal(sync(of, { pods: bare(2) }).result.recheckAfterMs, 30_000)
+  assert.equal(sync(of, { pods: bare(2) }).result.recheckAfterMs, 30_001)
   const failing = sync(of, { pods: bare(2), drive: { onWrite: () => refused(409, 'Conflict') } })
   assert.equal(failing.result.recheckAfterMs, undefined)
 })
