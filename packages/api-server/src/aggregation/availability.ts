@@ -6,6 +6,9 @@ interface Availability {
   readonly message: string
 }
 
+/** Somebody could answer, if requests were passed on. */
+export const NOT_PASSED_ON = 'FailedDiscoveryCheck'
+
 /** `slices`: the EndpointSlices of the service. Why the service cannot be asked; it never can, since requests are not passed on. */
 export function unavailability(
   { spec }: Stored,
@@ -42,7 +45,7 @@ export function unavailability(
   }
   const url = `https://${host}:${port}/apis/${group}/${version}`
   return {
-    reason: 'FailedDiscoveryCheck',
+    reason: NOT_PASSED_ON,
     message: `failing or missing response from ${url}: Get ${JSON.stringify(url)}: requests are not passed on to other API servers`,
   }
 }

@@ -50,7 +50,7 @@ test('a group of another server is listed last, by priority, and its versions as
   assert.equal((await request('GET', '/apis/c.example.com/v1')).status, 404)
 })
 
-test('a status follows the service, and keeps its time while it stays False', async () => {
+test('a status follows the service, and keeps its time while it stays False; a version is not listed while only we do not ask its service', async () => {
   const { request, clock } = await createTestServer()
   await request('POST', API_SERVICES, apiService('a.example.com', 'v1'))
   const available = async (): Promise<AnyValue> => {
@@ -58,7 +58,19 @@ test('a status follows the service, and keeps its time while it stays False', as
     const { status } = (await request('GET', `${API_SERVICES}/v1.a.example.com`)).value
     return status.conditions[0]
   }
+  const answerOf = async (accept?: string): Promise<string> => {
+    const { value } = await request(
+      'GET',
+      '/apis',
+      undefined,
+      accept === undefined ? {} : { accept },
+    )
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  }
+  const isListed = async () => (await answerOf()).includes('a.example.com')
+  const isStale = async () => (await answerOf(AGGREGATED)).includes('a.example.com')
   const first = await available()
+  assert.deepEqual([await isListed(), await isStale()], [true, true])
   assert.equal(first.reason, 'ServiceNotFound')
   const services = '/api/v1/namespaces/default/services'
   await request('POST', services, { metadata: { name: 'x' }, spec: { ports: [{ port: 443 }] } })
@@ -74,6 +86,10 @@ test('a status follows the service, and keeps its time while it stays False', as
   }
   await request('POST', slices, slice)
   assert.equal((await available()).reason, 'FailedDiscoveryCheck')
+  assert.deepEqual([await isListed(), await isStale()], [false, false])
+  await request('DELETE', `${slices}/x`)
+  assert.equal((await available()).reason, 'EndpointsNotFound')
+  assert.deepEqual([await isListed(), await isStale()], [true, true])
 })
 
 test('an external name is asked without endpoints', () => {

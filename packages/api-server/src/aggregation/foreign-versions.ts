@@ -9,7 +9,7 @@ import type { ServerInternals } from '../contracts.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import { unavailability } from './availability.ts'
+import { NOT_PASSED_ON, unavailability } from './availability.ts'
 
 const GROUP = 'apiregistration.k8s.io'
 const API_SERVICES = `apiservices.${GROUP}`
@@ -75,8 +75,9 @@ export class ForeignVersions {
 
   groups(): readonly ForeignGroup[] {
     const byGroup = new Map<string, Stored[]>()
-    for (const { spec } of this.#announced.values()) {
-      if (this.#parts.registry.hasGroup(spec.group)) continue
+    for (const apiService of this.#announced.values()) {
+      const { spec } = apiService
+      if (this.#parts.registry.hasGroup(spec.group) || isThere(apiService)) continue
       byGroup.set(spec.group, [...(byGroup.get(spec.group) ?? []), spec])
     }
     const priority = (specs: readonly Stored[]): number =>
@@ -104,8 +105,10 @@ export class ForeignVersions {
     const isOwn = this.#parts.registry.isBuiltInGroup(group ?? '') || isAutomanaged(object)
     if (type === 'deleted' || isOwn) this.#announced.delete(name)
     else this.#announced.set(name, object)
-    const spec = this.#announced.get(name)?.['spec']
-    if (!deepEqual(before?.['spec'], spec)) for (const listener of this.#listeners) listener()
+    const now = this.#announced.get(name)
+    const spec = now?.['spec']
+    if (!deepEqual(before?.['spec'], spec) || isThere(before) !== isThere(now))
+      for (const listener of this.#listeners) listener()
     if (spec?.service !== undefined && version !== undefined) this.#enqueue(name)
   }
 
@@ -151,6 +154,14 @@ export class ForeignVersions {
     const options = { subresource: 'status', manager: MANAGER }
     await server.update(GROUP, 'apiservices', '', name, change, options)
   }
+}
+
+/**
+ * Its service has who could answer, and only we do not ask: such a version is not listed, or everybody who goes through what is listed
+ * would fail for it, the deletion of namespaces first.
+ */
+function isThere(apiService: Stored | undefined): boolean {
+  return apiService !== undefined && availableOf(apiService)?.['reason'] === NOT_PASSED_ON
 }
 
 function availableOf({ status }: Stored): Stored | undefined {
