@@ -15,7 +15,10 @@ import { ProgramError } from './syntax/source.ts'
 import { compileRegularExpression } from './values/regular-expressions.ts'
 import { Constants } from './constants.ts'
 import type { CostMeter } from './costs/cost.ts'
+import { fieldOf, found, holder, optionalSelect, presence } from './fields.ts'
 import { indexed, positionOf } from './libraries/operators.ts'
+import { Failure, attempt, notStrictlyFalse, optionalOf, orElse, shortCircuit } from './steps.ts'
+import type { Run, Step, Variables } from './steps.ts'
 import { matchesType } from './values/runtime-types.ts'
 import type { Overload } from './checking/signature.ts'
 import { mentionsDynamic } from './checking/types.ts'
@@ -24,7 +27,6 @@ import {
   CelList,
   CelMap,
   CelOptional,
-  CostExceeded,
   EMPTY_LIST,
   EMPTY_MAP,
   EntryMap,
@@ -37,18 +39,6 @@ import {
   StructMap,
 } from './values/values.ts'
 import type { Value } from './values/values.ts'
-
-/** Values of the variables; asked only for those that are reached. */
-export type Variables = (name: string) => Value | undefined
-
-interface Run {
-  readonly variables: Variables
-  readonly meter: CostMeter
-  /** What the variables of folds stand for now. */
-  readonly slots: (Value | Failure)[]
-}
-
-type Step = (run: Run) => Value
 
 export interface Program {
   /** Throws EvaluationError, or CostExceeded when `meter` runs out. */
@@ -319,24 +309,6 @@ const isEmptyLiteral = (expression: Expression): boolean =>
 /** The empty list and map with which folds begin must stay themselves: they are told from others by it. */
 const isStart = (value: Value): boolean => value === EMPTY_LIST || value === EMPTY_MAP
 
-/** An error that a later element may still make irrelevant: `[0, 1].exists(x, 1 / x == 1)`. */
-class Failure {
-  readonly error: EvaluationError
-
-  constructor(error: EvaluationError) {
-    this.error = error
-  }
-}
-
-function attempt(step: Step, run: Run): Value | Failure {
-  try {
-    return step(run)
-  } catch (error) {
-    if (error instanceof EvaluationError) return new Failure(error)
-    throw error
-  }
-}
-
 function dottedName(expression: Select): string {
   const { operand, field } = expression
   const prefix =
@@ -357,127 +329,6 @@ function* pairsOf(over: Value, two: boolean): Iterable<readonly [Value, Value]> 
   } else if (over instanceof CelMap) {
     for (const key of over.keys()) yield [key, two ? over.get(key)! : null]
   } else throw new EvaluationError(`got '${typeNameOf(over)}', expected iterable type`)
-}
-
-/** `&&` is decided by false, `||` by true, on either side; only then do errors of the other side not matter. */
-function shortCircuit([left, right]: readonly Step[], decisive: boolean): Step {
-  return (run) => {
-    let failure: unknown
-    try {
-      const value = left!(run)
-      if (value === decisive) return decisive
-      if (typeof value !== 'boolean') failure = new EvaluationError('no such overload')
-    } catch (error) {
-      if (error instanceof CostExceeded) throw error
-      failure = error
-    }
-    const value = failure === undefined ? right!(run) : rightOrLeftError(right!, run, failure)
-    if (value === decisive) return decisive
-    if (failure !== undefined) throw failure
-    if (typeof value !== 'boolean') throw new EvaluationError('no such overload')
-    return !decisive
-  }
-}
-
-/** When both sides fail, the left one tells why. */
-function rightOrLeftError(right: Step, run: Run, failure: unknown): Value {
-  try {
-    return right(run)
-  } catch (error) {
-    throw error instanceof CostExceeded ? error : failure
-  }
-}
-
-function notStrictlyFalse(step: Step): Step {
-  return (run) => {
-    const value = attempt(step, run)
-    run.meter.charge(1)
-    return value !== false
-  }
-}
-
-function orElse([optional, other]: readonly Step[], unwrap: boolean): Step {
-  return (run) => {
-    const value = optionalOf(optional!(run))
-    if (value.value === undefined) return other!(run)
-    return unwrap ? value.value : value
-  }
-}
-
-function optionalOf(value: Value): CelOptional {
-  if (value instanceof CelOptional) return value
-  throw new EvaluationError('no such overload')
-}
-
-function optionalSelect(operand: Step, field: string): Step {
-  return (run) => {
-    const value = operand(run)
-    const holder = value instanceof CelOptional ? value.value : value
-    if (holder === undefined) return NONE
-    if (holder instanceof CelList) throw listHasNoNames()
-    if (!(holder instanceof CelMap)) return NONE
-    const content = holder.get(field)
-    return found(run, content === undefined ? NONE : new CelOptional(content))
-  }
-}
-
-/** What was taken counts as one name, and nothing where there was nothing. */
-function found({ meter }: Run, value: Value): Value {
-  if (value !== NONE) meter.charge(1)
-  return value
-}
-
-const CHAINING = new Set(['_[_]', '_[?_]', '_?._', '_?_:_'])
-
-/** What something is taken from. Where a chain of names and indexes begins with a value, that counts as one more name. */
-function holder(expression: Expression, step: Step): Step {
-  if (isChain(expression)) return step
-  return (run) => {
-    const value = step(run)
-    run.meter.charge(1)
-    return value
-  }
-}
-
-function isChain(expression: Expression): boolean {
-  if (expression.kind === 'call') return CHAINING.has(expression.function)
-  return expression.kind === 'identifier' || (expression.kind === 'select' && !expression.presence)
-}
-
-function fieldOf(value: Value, field: string): Value {
-  if (value instanceof CelMap) {
-    const found = value.get(field)
-    if (found === undefined) throw new EvaluationError(`no such key: ${field}`)
-    return found
-  }
-  if (value instanceof CelOptional) {
-    if (value.value === undefined) return NONE
-    return value.value instanceof CelMap && !value.value.has(field)
-      ? NONE
-      : new CelOptional(fieldOf(value.value, field))
-  }
-  if (value instanceof CelList) throw listHasNoNames()
-  throw new EvaluationError(`no such key: ${field}`)
-}
-
-function listHasNoNames(): EvaluationError {
-  return new EvaluationError("unsupported index type 'string' in list")
-}
-
-/** `has()`. Asking is free; of what may not be there itself, a name that is not there takes back what one name cost. */
-function presence({ meter }: Run, value: Value, field: string): boolean {
-  const isThere = hasField(value, field)
-  if (!isThere && value instanceof CelOptional) meter.charge(-1)
-  return isThere
-}
-
-/** Scalars and null have no fields. */
-function hasField(value: Value, field: string): boolean {
-  if (value instanceof CelMap) return value.has(field)
-  if (value instanceof CelOptional)
-    return value.value === undefined ? false : hasField(value.value, field)
-  if (value instanceof CelList) throw listHasNoNames()
-  return false
 }
 
 function choose(overloads: readonly Overload[], values: readonly Value[], name: string): Overload {

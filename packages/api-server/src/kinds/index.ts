@@ -2,10 +2,12 @@
 import type { KindRules } from '../registry/kind-rules.ts'
 import {
   mutatingAdmissionPolicy,
-  mutatingAdmissionPolicyBinding,
   validatingAdmissionPolicy,
-  validatingAdmissionPolicyBinding,
 } from './admissionregistration/policies.ts'
+import {
+  mutatingAdmissionPolicyBinding,
+  validatingAdmissionPolicyBinding,
+} from './admissionregistration/policy-bindings.ts'
 import {
   mutatingWebhookConfiguration,
   validatingWebhookConfiguration,

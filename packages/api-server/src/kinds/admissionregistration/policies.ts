@@ -1,16 +1,12 @@
 import type {
-  LabelSelector,
   MatchResources,
   MutatingAdmissionPolicy,
   Mutation,
   ParamKind,
-  ParamRef,
   ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicySpec,
   Validation,
 } from '@gyropilot/api'
-import { labelSelectorText } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
@@ -30,16 +26,16 @@ import {
   validateRule,
 } from './rules.ts'
 
-const GROUP = 'admissionregistration.k8s.io'
+export const GROUP = 'admissionregistration.k8s.io'
 
-function defaultMatchResources(match: DraftOf<MatchResources> | undefined): void {
+export function defaultMatchResources(match: DraftOf<MatchResources> | undefined): void {
   if (!match) return
   defaultMatching(match)
   for (const list of ['resourceRules', 'excludeResourceRules'] as const)
     for (const rule of match[list] ?? []) defaultRule(rule)
 }
 
-function validateMatchResources(
+export function validateMatchResources(
   match: StoredOf<MatchResources>,
   errors: FieldErrors,
   field: string,
@@ -341,97 +337,3 @@ export const mutatingAdmissionPolicy: KindRules<MutatingAdmissionPolicy> = {
     ageColumn,
   ],
 }
-
-function bindingRules(
-  kind: string,
-  validating: boolean,
-): KindRules<ValidatingAdmissionPolicyBinding> {
-  return {
-    group: GROUP,
-    kind,
-    unconditionalUpdate: false,
-    generationOf: (object) => object.spec,
-    defaults: (object) => defaultMatchResources(object.spec?.matchResources),
-    validate(object, errors) {
-      const spec = object.spec ?? {}
-      const policy: string = spec.policyName ?? ''
-      if (policy === '') errors.required('spec.policyName')
-      else invalidAll(errors, 'spec.policyName', policy, dnsSubdomain(policy))
-      validateParamRef(spec.paramRef, errors)
-      if (spec.matchResources)
-        validateMatchResources(spec.matchResources, errors, 'spec.matchResources')
-      if (validating) validateActions(spec.validationActions, errors)
-    },
-    columns: [
-      nameColumn,
-      column(
-        'PolicyName',
-        'string',
-        `PolicyName indicates the policy definition which the policy binding binded to`,
-        (object) => object.spec?.policyName ?? '',
-      ),
-      column(
-        'ParamRef',
-        'string',
-        'ParamRef indicates the param resource which sets the configuration param',
-        (object) => paramText(object.spec?.paramRef),
-      ),
-      ageColumn,
-    ],
-  }
-}
-
-/** Parameters without a namespace may be anywhere; selectors are written as Go writes them. */
-function paramText(reference: StoredOf<ParamRef> | undefined): string {
-  if (reference?.name) return `${reference.namespace || '*'}/${reference.name}`
-  if (!reference?.selector) return '<unset>'
-  return labelSelectorText(reference.selector as LabelSelector)
-}
-
-function validateParamRef(reference: StoredOf<ParamRef> | undefined, errors: FieldErrors): void {
-  if (!reference) return
-  const { name = '', selector, parameterNotFoundAction = '' } = reference
-  const exclusive = 'name and selector are mutually exclusive'
-  if (name !== '') {
-    invalidAll(errors, 'spec.paramRef.name', name, pathSegment(name))
-    if (selector) errors.forbidden('spec.paramRef.name', exclusive)
-  }
-  if (selector) {
-    validateLabelSelector(selector, errors, 'spec.paramRef.selector')
-    if (name !== '') errors.forbidden('spec.paramRef.selector', exclusive)
-  }
-  if (name === '' && !selector)
-    errors.required('spec.paramRef', 'one of name or selector must be specified')
-  if (parameterNotFoundAction === '') errors.required('spec.paramRef.parameterNotFoundAction')
-  else if (!['Allow', 'Deny'].includes(parameterNotFoundAction)) {
-    errors.notSupported('spec.paramRef.parameterNotFoundAction', parameterNotFoundAction, [
-      'Deny',
-      'Allow',
-    ])
-  }
-}
-
-function validateActions(actions: readonly string[] | undefined, errors: FieldErrors): void {
-  const list = actions ?? []
-  const seen = new Set<string>()
-  for (const [index, action] of list.entries()) {
-    if (!['Audit', 'Deny', 'Warn'].includes(action))
-      errors.notSupported(`spec.validationActions[${index}]`, action, ['Audit', 'Deny', 'Warn'])
-    if (seen.has(action)) errors.duplicate(`spec.validationActions[${index}]`, action)
-    seen.add(action)
-  }
-  if (seen.has('Deny') && seen.has('Warn'))
-    errors.invalid(
-      'spec.validationActions',
-      list,
-      'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
-    )
-  if (seen.size === 0)
-    errors.required('spec.validationActions', 'at least one validation action is required')
-}
-
-export const validatingAdmissionPolicyBinding = bindingRules(
-  'ValidatingAdmissionPolicyBinding',
-  true,
-)
-export const mutatingAdmissionPolicyBinding = bindingRules('MutatingAdmissionPolicyBinding', false)
