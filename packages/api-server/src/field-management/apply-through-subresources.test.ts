@@ -4,6 +4,7 @@ import { createTestServer, type AnyValue, type TestServer } from '../testing/tes
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 const APPLY = { 'content-type': 'application/apply-patch+yaml' }
+const MERGE = { 'content-type': 'application/merge-patch+json' }
 const labels = { app: 'a' }
 const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } }
 const deployment = {
@@ -120,7 +121,7 @@ test('apply through status owns status fields only, under subresource status', a
   assert.equal(absent.status, 404)
 })
 
-test('apply through the scale of a custom resource is recorded where its definition has the replicas', async () => {
+test('a change through the scale of a custom resource is recorded where its definition has the replicas; an apply is refused, as upstream cannot convert it', async () => {
   const { request, clock } = await createTestServer()
   const schema = {
     type: 'object',
@@ -157,8 +158,12 @@ test('apply through the scale of a custom resource is recorded where its definit
     spec: { size: 1 },
   })
   const path = `${pools}/d/scale?fieldManager=scaler&force=true`
-  const applied = await request('PATCH', path, scale(4), APPLY)
-  assert.equal(applied.status, 200, JSON.stringify(applied.value))
+  const applied = await request('PATCH', path, scale(3), APPLY)
+  assert.equal(applied.status, 500, JSON.stringify(applied.value))
+  assert.equal((await request('GET', `${pools}/d`)).value.spec.size, 1)
+  const change = `${pools}/d/scale?fieldManager=scaler`
+  const changed = await request('PATCH', change, { spec: { replicas: 4 } }, MERGE)
+  assert.equal(changed.status, 200, JSON.stringify(changed.value))
   const pool = (await request('GET', `${pools}/d`)).value
   assert.equal(pool.spec.size, 4)
   assert.deepEqual(
@@ -170,9 +175,9 @@ test('apply through the scale of a custom resource is recorded where its definit
       entry.fieldsV1,
     ]),
     [
-      ['scaler', 'Apply', 'scale', 'example.com/v1', { 'f:spec': { 'f:size': {} } }],
       // The object `spec` itself is still its creator's.
       ['creator', 'Update', undefined, 'example.com/v1', { 'f:spec': {} }],
+      ['scaler', 'Update', 'scale', 'example.com/v1', { 'f:spec': { 'f:size': {} } }],
     ],
   )
 })
