@@ -10,6 +10,9 @@ const addresses: readonly (readonly [text: string, family?: string, canonical?: 
   ['255.255.255.255', 'IPv4', '255.255.255.255'],
   ['::ffff:10.1.2.3', 'IPv4', '10.1.2.3'],
   ['::FFFF:a01:203', 'IPv4', '10.1.2.3'],
+  ['1::ffff:a01:203', 'IPv6', '1::ffff:a01:203'],
+  ['::ffff:a01:203:4', 'IPv6', '::ffff:a01:203:4'],
+  ['010.0.0.255', 'IPv4', '10.0.0.255'],
   ['2001:DB8:0:0:0:0:0:1', 'IPv6', '2001:db8::1'],
   ['2001:db8::0001', 'IPv6', '2001:db8::1'],
   ['::', 'IPv6', '::'],
@@ -36,6 +39,7 @@ const families: readonly (readonly [title: string, spec: ServiceSpec, families: 
   ['without them that of the cluster IP', { ipFamilies: [], clusterIP: 'fd00::1' }, ['IPv6']],
   ['a headless Service has none', { ipFamilies: [], clusterIP: 'None' }, []],
   ['nor has one without cluster IP', { ipFamilies: undefined, clusterIP: '' }, []],
+  ['nor one that says nothing', { ipFamilies: undefined, clusterIP: undefined }, []],
   ['empty names do not count', { ipFamilies: [''], clusterIP: '10.0.0.1' }, ['IPv4']],
 ]
 for (const [title, spec, expected] of families) {

