@@ -119,11 +119,8 @@ export class SteppingAside {
 
   async #awayFor(answer: Promise<unknown>): Promise<void> {
     this.#away++
-    try {
-      await settled(answer)
-    } finally {
-      this.#away--
-    }
+    await settled(answer)
+    this.#away--
   }
 
   #nextAside(): QueueItem | undefined {

@@ -4,11 +4,8 @@ import type { Pod, PodCondition } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { currentTimeMs, getLive, patch, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import {
-  conditionPatch,
-  disruptionTarget,
-  hasCondition,
-} from '../workload-support/disruption-target.ts'
+import { conditionPatch } from '../workload-support/condition-patch.ts'
+import { disruptionTarget, hasCondition } from '../workload-support/disruption-target.ts'
 import { CONDITION_MESSAGE, CONDITION_REASON } from './config.ts'
 import { MARKING, evictionEvent } from './events.ts'
 import type { Item } from './keys.ts'

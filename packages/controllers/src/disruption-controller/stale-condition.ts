@@ -7,7 +7,7 @@ import type { Pod } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, patch, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { conditionPatch } from '../workload-support/disruption-target.ts'
+import { conditionPatch } from '../workload-support/condition-patch.ts'
 import { STALE_CONDITION_TIMEOUT_MS } from './config.ts'
 
 const DISRUPTION_TARGET = 'DisruptionTarget'

@@ -8,7 +8,7 @@ import { isNotFound } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, patch, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { conditionPatch } from '../workload-support/disruption-target.ts'
+import { conditionPatch } from '../workload-support/condition-patch.ts'
 
 /** One after the other; answers the first error. A pod that never said whether it is ready is left alone. */
 export function* markPodsNotReady(pods: readonly Pod[], nodeName: string): Reconcile<unknown> {

@@ -5,11 +5,8 @@
 import { resources } from '@gyropilot/api'
 import { currentTimeMs, getLive, patch, remove, wait, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import {
-  conditionPatch,
-  disruptionTarget,
-  hasCondition,
-} from '../workload-support/disruption-target.ts'
+import { conditionPatch } from '../workload-support/condition-patch.ts'
+import { disruptionTarget, hasCondition } from '../workload-support/disruption-target.ts'
 import { ATTEMPT_PAUSE_MS, CONDITION_MESSAGE, CONDITION_REASON, DELETE_ATTEMPTS } from './config.ts'
 import { recordMarking } from './events.ts'
 

@@ -46,7 +46,8 @@ export function replicaLogic<Owner extends ReplicaOwner>(
   const emptied = new EmptiedNamespaces(context.clock)
   const settings = {
     ...settingsOf(context, names, terminatingReplicas),
-    onNamespaceTerminating: (namespace: string) => emptied.found(owners.lister.list(namespace)),
+    onNamespaceTerminating: (owner: ReplicaOwner) =>
+      emptied.found(owner, () => owners.lister.list(owner.metadata?.namespace)),
   }
   return {
     queueName: names.queueName,

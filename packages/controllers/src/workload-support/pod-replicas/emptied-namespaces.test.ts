@@ -14,7 +14,7 @@ test('an owner rests from when its namespace was found to end, looks once when t
   const clock = virtualClock()
   const emptied = new EmptiedNamespaces(clock)
   assert.equal(emptied.restMs('ns/a', '1'), 0)
-  emptied.found([owner('a', '1')])
+  emptied.found(owner('a', '1'), () => [owner('a', '1')])
   assert.equal(emptied.restMs('ns/a', '1'), REST_MS)
   await clock.advance(REST_MS - 1)
   assert.equal(emptied.restMs('ns/a', '1'), 1)
@@ -26,9 +26,10 @@ test('an owner rests from when its namespace was found to end, looks once when t
 test('all that are there rest from then on, and a rest that has begun is not made longer', async () => {
   const clock = virtualClock()
   const emptied = new EmptiedNamespaces(clock)
-  emptied.found([owner('a', '1'), owner('b', '2')])
+  emptied.found(owner('a', '1'), () => [owner('a', '1'), owner('b', '2')])
   await clock.advance(1_000)
-  emptied.found([owner('b', '2'), owner('c', '3')])
+  emptied.found(owner('c', '3'), () => [owner('b', '2'), owner('c', '3')])
+  emptied.found(owner('b', '2'), () => assert.fail('its namespace is known to end'))
   assert.deepEqual(
     [emptied.restMs('ns/a', '1'), emptied.restMs('ns/b', '2'), emptied.restMs('ns/c', '3')],
     [4_000, 4_000, 5_000],
@@ -37,7 +38,7 @@ test('all that are there rest from then on, and a rest that has begun is not mad
 
 test('others do not rest: of other names, of the same name with another uid, or forgotten', () => {
   const emptied = new EmptiedNamespaces(virtualClock())
-  emptied.found([owner('a', '1')])
+  emptied.found(owner('a', '1'), () => [owner('a', '1')])
   assert.equal(emptied.restMs('ns/b', '1'), 0)
   assert.equal(emptied.restMs('ns/a', '2'), 0)
   assert.equal(emptied.restMs('ns/a', '1'), REST_MS)

@@ -18,15 +18,17 @@ export class EmptiedNamespaces {
   }
 
   /**
-   * The server has refused a pod because its namespace ends. All owners that are there now are of the namespace that ends, for nothing
-   * can be made in it any more: they need not find it out one by one.
+   * The server has refused a pod of this owner because its namespace ends. All `owners` that are there now are of the namespace that
+   * ends, for nothing can be made in it any more: they need not find it out one by one. Asked for once, not at every refusal.
    */
-  found(owners: readonly KubernetesObject[]): void {
-    for (const owner of owners) {
-      const { uid = '' } = owner.metadata ?? {}
-      const key = keyOf(owner)
-      if (this.restMs(key, uid) === 0) this.#begin(key, uid)
-    }
+  found(owner: KubernetesObject, owners: () => readonly KubernetesObject[]): void {
+    if (this.#isKnown(owner)) return
+    for (const other of owners())
+      if (!this.#isKnown(other)) this.#begin(keyOf(other), other.metadata?.uid ?? '')
+  }
+
+  #isKnown(owner: KubernetesObject): boolean {
+    return this.#rests.get(keyOf(owner))?.uid === (owner.metadata?.uid ?? '')
   }
 
   /** How long the owner is to be left alone. 0: now is its time, and its next rest begins. */

@@ -21,7 +21,7 @@ export interface ManageReplicasSettings {
   /** Feature gate PodDeletionCost. */
   readonly deletionCost: boolean
   /** Told when pods were refused because the namespace is being emptied. */
-  onNamespaceTerminating?(namespace: string): void
+  onNamespaceTerminating?(owner: ReplicaOwner): void
   /** Told of the pods that a sort chose. */
   onSortedDeletion?(all: readonly Pod[], chosen: readonly Pod[], nowMs: number): void
 }
@@ -60,7 +60,7 @@ function* createMissing(
   const pod = podFromTemplate(owner.spec?.template ?? {}, owner, ownerType)
   const outcomes = yield* createPods(owner, Array<Pod>(count).fill(pod), key)
   if (outcomes.some((outcome) => !outcome.ok && isNamespaceTerminating(outcome.error)))
-    settings.onNamespaceTerminating?.(owner.metadata?.namespace ?? '')
+    settings.onNamespaceTerminating?.(owner)
   return firstError(outcomes, isNamespaceTerminating)
 }
 

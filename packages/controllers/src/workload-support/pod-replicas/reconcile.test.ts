@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, Pod, ReplicaSet } from '@gyropilot/api'
+import { keyOf } from '@gyropilot/api'
 import type { Outcome, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
@@ -434,15 +435,15 @@ test('a create error with the NamespaceTerminating cause counts as success', () 
 
 test('an owner whose pods the ending namespace refuses is reported; its status is still written', () => {
   const found: string[] = []
-  const settings = { onNamespaceTerminating: (namespace: string) => void found.push(namespace) }
+  const settings = { onNamespaceTerminating: (of: KubernetesObject) => void found.push(keyOf(of)) }
   const driven = sync(owner, {
     settings,
     drive: { onWrite: failCreates(refused(403, 'Forbidden', 'going', 'NamespaceTerminating')) },
   })
-  assert.deepEqual(found, ['ns'])
+  assert.deepEqual(found, ['ns/rs'])
   assert.equal(driven.statusWrites.length, 1)
   sync(owner, { settings, drive: { onWrite: failCreates(refused(403, 'Forbidden', 'no')) } })
-  assert.deepEqual(found, ['ns'])
+  assert.deepEqual(found, ['ns/rs'])
 })
 
 test('while the owner rests nothing is done but to come back', () => {
