@@ -360,7 +360,10 @@ class App {
       logger,
     })
     const suffixPrefix = 'system:serviceaccount:kube-system:'
-    return this.#builder((account) => accounts.transport(account), suffixPrefix)
+    return {
+      ...this.#builder((account) => accounts.transport(account), suffixPrefix),
+      prepare: (account) => accounts.prepare(account),
+    }
   }
 
   #builder(

@@ -49,6 +49,7 @@ export function managerWorld(descriptors: readonly Descriptor[] = []) {
   const debugHandlers = new Map<string, DebugHandler>()
   const state = { healthy: true, healthRequests: 0, clients: [] as string[] }
   const clientsAs = (who: string): ClientBuilder => ({
+    prepare: (name) => void state.clients.push(`${who} ${name}, at once`),
     client(name): Client {
       state.clients.push(`${who} ${name}`)
       return {

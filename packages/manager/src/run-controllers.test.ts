@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import { controllers } from '@gyropilot/controllers'
 import { descriptor, managerWorld, obedientLoop, stubbornLoop } from './fixtures.ts'
 import { knownControllers } from './controller-names.ts'
 import { withinShutdownTimeout } from './shutdown.ts'
@@ -30,6 +31,18 @@ test('Given `*`, when built, then no cloud loop is constructed', async () => {
   assert.equal(
     logger.messages().filter((text) => text === 'Warning: skipping controller').length,
     built.length + cloud.length,
+  )
+})
+
+test('credentials of what namespaces wait for are asked for while caches fill', async () => {
+  const { run, clock, stop, state } = managerWorld(controllers)
+  const running = run()
+  await clock.advance(0)
+  stop.abort()
+  await running
+  assert.deepEqual(
+    state.clients.filter((name) => name.endsWith('at once')),
+    ['own service-account-controller, at once', 'own root-ca-cert-publisher, at once'],
   )
 })
 

@@ -165,10 +165,11 @@ async function build(
   shared: Shared,
 ): Promise<RunnableController | undefined> {
   const { clock, random, metrics, configuration, trace } = options
-  const { name, serviceAccount, clientRate, usesRootClient } = descriptor
+  const { name, serviceAccount, clientRate, usesRootClient, isWaitedFor } = descriptor
   const logger = options.logger.named(name)
   const clients = usesRootClient ? options.rootClients : options.controllerClients
   const client = clients.client(serviceAccount, clientRate)
+  if (isWaitedFor) clients.prepare?.(serviceAccount)
   // Each controller writes its events under its own identity and within its own rate.
   const events = new EventBroadcaster({
     client,

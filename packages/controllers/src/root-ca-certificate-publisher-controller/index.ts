@@ -26,6 +26,7 @@ export const rootCaCertificatePublisherController: ControllerDescriptor<Controll
     aliases: ['root-ca-cert-publisher'],
     enabledByDefault: true,
     serviceAccount: CLIENT_IDENTITY,
+    isWaitedFor: true,
     build: (context) => runKeyedController(rootCaPublisherLogic(context), context),
   }
 

@@ -17,6 +17,7 @@ export const serviceAccountController: ControllerDescriptor<ControllersConfigura
   aliases: ['serviceaccount'],
   enabledByDefault: true,
   serviceAccount: CLIENT_IDENTITY,
+  isWaitedFor: true,
   build: (context) => runKeyedController(serviceAccountLogic(context), context),
 }
 

@@ -22,6 +22,8 @@ interface ClientSpecials {
 export interface ClientBuilder {
   /** `name` is the service account in kube-system, and the suffix of the user agent. */
   client(name: string, special?: ClientSpecials): Client
+  /** Asks for the credentials of `name` now. Without it, or where it fails, its first request does. */
+  prepare?(name: string): void
 }
 
 export interface ClientBuilderOptions {

@@ -89,6 +89,28 @@ test('a token is shared by the clients of its account, and renewed when a fifth 
   assert.equal(asked.length, 3)
 })
 
+test('a token that was asked for before is there for the first request', async () => {
+  const { clock, asked, sent, ask, transports, hasAccount } = world()
+  hasAccount('ttl-controller')
+  transports.prepare('ttl-controller')
+  await clock.advance(0)
+  assert.equal(asked.length, 1)
+  await ask()
+  assert.equal(asked.length, 1)
+  assert.deepEqual(sent, ['Bearer token-1'])
+})
+
+test('a token that could not be had before is asked for again by the first request', async () => {
+  const { clock, asked, ask, state, transports, hasAccount } = world()
+  hasAccount('ttl-controller')
+  state.failures = 4
+  transports.prepare('ttl-controller')
+  await clock.advance(3_500)
+  assert.equal(asked.length, 4)
+  await ask()
+  assert.equal(asked.length, 5)
+})
+
 test('a token that is said to live for a minute is kept for eight', async () => {
   const { clock, asked, ask, state, hasAccount } = world()
   hasAccount('ttl-controller')

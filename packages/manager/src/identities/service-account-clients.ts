@@ -34,6 +34,7 @@ interface ServiceAccountTransportsOptions {
 export class ServiceAccountTransports {
   readonly #options: ServiceAccountTransportsOptions
   readonly #transports = new Map<string, Transport>()
+  readonly #tokens = new Map<string, ServiceAccountToken>()
 
   constructor(options: ServiceAccountTransportsOptions) {
     this.#options = options
@@ -42,13 +43,24 @@ export class ServiceAccountTransports {
   transport(account: string): Transport {
     let transport = this.#transports.get(account)
     if (transport === undefined) {
-      transport = authenticatedTransport(
-        this.#options.anonymous,
-        new ServiceAccountToken(account, this.#options),
-      )
+      transport = authenticatedTransport(this.#options.anonymous, this.#token(account))
       this.#transports.set(account, transport)
     }
     return transport
+  }
+
+  /** Asks for the token of `account` now, so that its first request finds it. What fails is asked for again then. */
+  prepare(account: string): void {
+    this.#token(account)
+      .headers()
+      .catch(() => {})
+  }
+
+  #token(account: string): ServiceAccountToken {
+    let token = this.#tokens.get(account)
+    if (token === undefined)
+      this.#tokens.set(account, (token = new ServiceAccountToken(account, this.#options)))
+    return token
   }
 }
 
