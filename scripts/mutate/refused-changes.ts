@@ -22,22 +22,30 @@ const KEPT_APART: readonly ((one: Change, other: Change) => boolean)[] = [
   (one, other) => one.file === other.file,
 ]
 
-/** Those of `changes` with which the compiler finds an error in their file. The tree is left as it was. */
+/**
+ * Those of `changes` with which the compiler finds an error in their file; one by one only those beside which it finds an
+ * error where none of them is. The tree is left as it was.
+ */
 export function refusedChanges<C extends Change>(
   tree: string,
   compiler: string,
   changes: readonly C[],
 ): ReadonlySet<C> {
   const refused = new Set<C>()
+  let unsure = changes
   for (const share of KEPT_APART) {
-    let left = changes.filter((change) => !refused.has(change))
+    let left = unsure.filter((change) => !refused.has(change))
+    unsure = []
     while (left.length > 0) {
       const round = apart(left, share)
+      const unexplained = new Set<string>()
       for (const { file, line } of errorsWith(tree, compiler, round)) {
         const at = { file, location: { start: { line, column: 1 }, end: { line, column: 1 } } }
         const blamed = round.find((change) => share(change, { ...at, replacement: '' }))
-        if (blamed !== undefined) refused.add(blamed)
+        if (blamed === undefined) unexplained.add(file)
+        else refused.add(blamed)
       }
+      unsure = [...unsure, ...round.filter(({ file }) => unexplained.has(file))]
       left = left.filter((change) => !round.includes(change))
     }
   }
