@@ -61,6 +61,18 @@ test('A non-integer existing annotation stops the whole step (no change)', () =>
   assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3n), current)
 })
 
+test('an empty revision is none: it is raised and leaves no history', () => {
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '' }, 1n), { [REVISION]: '1' })
+})
+
+test('a changed annotation is copied though the others are the same', () => {
+  const current = { [REVISION]: '3', note: 'x' }
+  assert.deepEqual(synchronizedAnnotations(annotated({ note: 'y' }), current, 3n), {
+    [REVISION]: '3',
+    note: 'y',
+  })
+})
+
 test('the history has at most 2000 characters, the oldest dropped first', () => {
   const long = Array.from({ length: 400 }, (_, index) => String(1000 + index)).join(',')
   assert.equal(long.length, 1999)
@@ -68,13 +80,22 @@ test('the history has at most 2000 characters, the oldest dropped first', () => 
   assert.ok(appended.length <= 2000)
   assert.ok(appended.startsWith('1001,') && appended.endsWith(',9999'))
   assert.equal(appendedHistory('1', '2'.repeat(2001)), '1')
+  assert.equal(appendedHistory('1', '2'.repeat(2000)), '2'.repeat(2000))
+  const fits = '1'.repeat(1995)
+  assert.equal(appendedHistory(fits, '9999'), `${fits},9999`)
+})
+
+const revised = (...revisions: readonly string[]) =>
+  revisions.map((revision, index) => owned(web, { name: `rs${index}`, revision }))
+
+test('the highest revision, wherever it stands; 0 without any', () => {
+  assert.equal(highestRevision(revised('1', '4', 'x', '3')), 4n)
+  assert.equal(highestRevision([]), 0n)
 })
 
 test('revision 0 means the second highest revision', () => {
-  const revisions = ['4', '1', 'x', '3'].map((revision, index) =>
-    owned(web, { name: `rs${index}`, revision }),
-  )
-  assert.equal(previousRevision(revisions), 3n)
+  assert.equal(previousRevision(revised('4', '1', 'x', '3')), 3n)
+  assert.equal(previousRevision(revised('4', '3', '1')), 3n)
   assert.equal(previousRevision([owned(web, { revision: '1' })]), 0n)
 })
 
@@ -119,16 +140,17 @@ test('sizes and the rollback request are integers or nothing', () => {
     undefined,
   )
   assert.equal(rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': '0' })), 0n)
-  assert.equal(
-    rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': 'x' })),
-    undefined,
-  )
+  const asked = (text: string) =>
+    rollbackRevisionOf(annotated({ 'deprecated.deployment.rollback.to': text }))
+  assert.deepEqual(['7', '+7', '-7'].map(asked), [7n, 7n, -7n])
+  for (const text of ['x', 'x7', '7x', '', '+']) assert.equal(asked(text), undefined)
   assert.equal(rollbackRevisionOf(web), undefined)
 })
 
 test('a rollback takes the annotations of the target and keeps those that never travel', () => {
   const from = annotated({
     note: 'new',
+    onlyHere: 'y',
     'kubectl.kubernetes.io/last-applied-configuration': '{}',
     [REVISION]: '2',
   })

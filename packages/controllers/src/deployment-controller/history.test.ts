@@ -30,6 +30,26 @@ test('busy ones stay', () => {
   assert.deepEqual(cleaned(busy, deployment({ spec: { revisionHistoryLimit: 0 } })).deleted, [])
 })
 
+test('one that is asked for pods and has none yet is in use', () => {
+  const wanted = owned(web, {
+    name: 'a',
+    revision: '1',
+    replicas: 1,
+    status: { replicas: 0, observedGeneration: 1 },
+  })
+  assert.deepEqual(cleaned([wanted], deployment({ spec: { revisionHistoryLimit: 0 } })).deleted, [])
+})
+
+test('fewer than the limit stay', () => {
+  const old = ['1', '2', '3'].map((revision) => idle(`rs${revision}`, revision))
+  assert.deepEqual(cleaned(old, deployment({ spec: { revisionHistoryLimit: 5 } })).deleted, [])
+})
+
+test('revisions decide before age and name', () => {
+  assert.deepEqual(cleaned([idle('a', '2', 20), idle('b', '1', 10)]).deleted, ['b'])
+  assert.deepEqual(cleaned([idle('b', '1', 10), idle('a', '2', 20)]).deleted, ['b'])
+})
+
 test('skipped ones still use up a slot', () => {
   const old = [
     owned(web, { name: 'a', revision: '1', replicas: 1 }),
@@ -48,6 +68,13 @@ test('those being deleted are no candidates', () => {
 test('ties and unparsable revisions go by creation time, then name', () => {
   assert.deepEqual(cleaned([idle('a', 'x', 10), idle('b', 'x', 20)]).deleted, ['b'])
   assert.deepEqual(cleaned([idle('b', '1'), idle('a', '1')]).deleted, ['a'])
+  for (const pair of [
+    [idle('a', '5', 20), idle('b', 'x', 10)],
+    [idle('a', 'x', 20), idle('b', '5', 10)],
+  ]) {
+    assert.deepEqual(cleaned(pair).deleted, ['a'])
+    assert.deepEqual(cleaned(pair.toReversed()).deleted, ['a'])
+  }
 })
 
 test('MaxInt32 deletes none, and so does no limit; limit 0 deletes all', () => {

@@ -18,10 +18,10 @@ function wired(featureGates: Readonly<Record<string, boolean>> = {}) {
 }
 
 test('name, alias, identity, queue, workers and retries are those of the page', () => {
-  const { name, aliases, serviceAccount } = deploymentController
+  const { name, aliases, serviceAccount, enabledByDefault } = deploymentController
   assert.deepEqual(
-    [name, aliases, serviceAccount],
-    ['deployment-controller', ['deployment'], 'deployment-controller'],
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['deployment-controller', ['deployment'], 'deployment-controller', true],
   )
   const logic = wired()
   assert.deepEqual([logic.queueName, logic.workers, logic.maxRetries], ['deployment', 5, 15])

@@ -20,6 +20,11 @@ test('Given no RS, when synced, then one RS of size R with revision 1 is created
   assert.equal(driven.created[0]?.metadata?.annotations?.[REVISION], '1')
   assert.equal(driven.statusWrites.length, 2)
   assert.equal(driven.statusWrites[0]?.metadata?.annotations?.[REVISION], '1')
+  const [condition] = driven.statusWrites[0]?.status?.conditions ?? []
+  assert.deepEqual(
+    [condition?.type, condition?.status, condition?.reason, condition?.message],
+    ['Progressing', 'True', 'NewReplicaSetCreated', `Created new replica set "web-${hash}"`],
+  )
   assert.deepEqual(driven.events, [
     {
       type: 'Normal',
@@ -239,6 +244,59 @@ test('another create error is Progressing False/ReplicaSetCreateError and an eve
     ['False', 'ReplicaSetCreateError', message],
   )
   assert.equal((driven.verdict.error as Error).message, 'bad')
+})
+
+test('without a progress deadline a ReplicaSet that is found or created is no condition', () => {
+  const endless = deployment({ spec: { progressDeadlineSeconds: undefined } })
+  for (const replicaSets of [[], [owned(endless, { name: 'rs', replicas: 3, revision: '1' })]]) {
+    const { statusWrites } = sync(endless, replicaSets)
+    const types = statusWrites.map(({ status }) => status?.conditions?.map(({ type }) => type))
+    assert.deepEqual(types, [undefined, ['Available']])
+  }
+})
+
+test('a creation that is noted already is not noted again', () => {
+  const conditions = [
+    {
+      type: 'Progressing',
+      status: 'True',
+      reason: 'NewReplicaSetCreated',
+      message: 'm',
+      lastUpdateTime: secondsAgo(1),
+      lastTransitionTime: secondsAgo(1),
+    },
+  ] as const
+  const noted = deployment({
+    metadata: { annotations: { [REVISION]: '1' } },
+    status: { conditions },
+  })
+  const driven = sync(noted)
+  assert.deepEqual([driven.created.length, driven.statusWrites.length], [1, 1])
+})
+
+test('a ReplicaSet whose annotations were put right is scaled as the server has it now', () => {
+  const driven = sync(web, [owned(web, { name: 'rs', replicas: 1 })], {
+    onWrite: (write) =>
+      write.verb === 'update' && write.subresource === undefined
+        ? {
+            ok: true,
+            object: {
+              ...write.object,
+              metadata: { ...write.object.metadata, resourceVersion: '77' },
+            },
+          }
+        : undefined,
+  })
+  assert.deepEqual(
+    driven.replicaSetUpdates.map(({ metadata, spec }) => [
+      metadata?.resourceVersion,
+      spec?.replicas,
+    ]),
+    [
+      ['10', 1],
+      ['77', 3],
+    ],
+  )
 })
 
 test('without a progress deadline a create error writes no condition', () => {

@@ -45,7 +45,9 @@ for (const [surge, unavailable, replicas, expectedSurge, expectedUnavailable] of
 test('maxUnavailable is at most R, 0 when R == 0 or Recreate; surge is of rolling updates only', () => {
   assert.equal(maxUnavailableOf(rolling(2, 0, 5)), 2)
   assert.equal(maxUnavailableOf(rolling(0, 0, 5)), 0)
-  const recreating = deployment({ strategy: { type: 'Recreate' } })
+  const recreating = deployment({
+    strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 2, maxUnavailable: 2 } },
+  })
   assert.deepEqual([maxUnavailableOf(recreating), maxSurgeOf(recreating)], [0, 0])
 })
 
@@ -53,6 +55,9 @@ test('the new ReplicaSet grows into what surge leaves and never beyond R', () =>
   assert.equal(newReplicaSetSize(rolling(10, 2, 0), 0, 10), 2)
   assert.equal(newReplicaSetSize(rolling(10, 2, 0), 0, 0), 10)
   assert.equal(newReplicaSetSize(rolling(10, 2, 0), 3, 12), 3)
+  assert.equal(newReplicaSetSize(rolling(10, 2, 0), 3, 15), 3)
+  assert.equal(newReplicaSetSize(rolling(10, 2, 0), 11, 12), 11)
+  assert.equal(newReplicaSetSize(rolling(10, 2, 0), 9, 9), 10)
   assert.equal(
     newReplicaSetSize(deployment({ replicas: 4, strategy: { type: 'Recreate' } }), 0, 9),
     4,
@@ -68,4 +73,12 @@ test('MaxInt32 means no deadline and no limit', () => {
     [progressDeadlineMs(deployment()), revisionHistoryLimitOf(deployment())],
     [600_000, 10],
   )
+})
+
+test('under a strategy that nobody knows there is no size', () => {
+  const odd = deployment({ strategy: { type: 'Odd' as 'Recreate' } })
+  assert.throws(() => newReplicaSetSize(odd, 0, 0), {
+    name: 'UnexpectedStrategy',
+    message: 'unexpected deployment strategy type: Odd',
+  })
 })

@@ -24,9 +24,8 @@ export function maxSurgeOf(deployment: Deployment): number {
 
 /** How many pods below R a rollout may have; at most R. 0 for Recreate. */
 export function maxUnavailableOf(deployment: Deployment): number {
-  const replicas = replicasOf(deployment)
-  if (!isRollingUpdate(deployment) || replicas === 0) return 0
-  return Math.min(fencepostsOf(deployment).maxUnavailable, replicas)
+  if (!isRollingUpdate(deployment)) return 0
+  return Math.min(fencepostsOf(deployment).maxUnavailable, replicasOf(deployment))
 }
 
 /**

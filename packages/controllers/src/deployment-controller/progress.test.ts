@@ -141,6 +141,45 @@ test('below one second the next look is soon, and not before the deadline', () =
   })
   assert.equal(untilDeadlineMs(web, stuck, NOW_MS), 5)
   assert.equal(untilDeadlineMs(web, stuck, NOW_MS - 400), 405)
+  assert.equal(untilDeadlineMs(web, stuck, NOW_MS - 1000), 2000)
+})
+
+test('at the deadline to the millisecond it is not missed yet', () => {
+  const before = { ...stuck, conditions: [available, progressing('ReplicaSetUpdated', 'True', 60)] }
+  const spec = { progressDeadlineSeconds: 60 }
+  assert.deepEqual(evaluated(before, { replicas: 3, available: 0 }, spec).statusWrites, [])
+})
+
+test('a status that never said how it goes cannot be too late', () => {
+  const before = { ...stuck, conditions: [available] }
+  const spec = { progressDeadlineSeconds: 1 }
+  assert.deepEqual(evaluated(before, { replicas: 3, available: 0 }, spec).statusWrites, [])
+})
+
+test('of a completed rollout pods that come back are no progress; a next template is', () => {
+  const conditions = [available, progressing('NewReplicaSetAvailable', 'True', 9)]
+  const { written, progress } = evaluated({ ...stuck, conditions }, { replicas: 3, available: 1 })
+  assert.equal(written?.availableReplicas, 1)
+  assert.deepEqual(progress, conditions[1])
+  const web = deployment({ replicas: 3, status: { ...stuck, updatedReplicas: 0, conditions } })
+  const [fresh, old] = [
+    owned(web, { name: 'new', replicas: 1, available: 0 }),
+    owned(web, { name: 'old', image: 'x', replicas: 3 }),
+  ]
+  const next = outcome(writeRolloutStatus(rollout(web, fresh, old), settings))
+  assert.equal(next.statusWrites[0]?.status?.conditions?.[1]?.reason, 'ReplicaSetUpdated')
+})
+
+test('a succeeded rollout does not time out in the middle of the next, which has not begun to move', () => {
+  const status = { ...stuck, replicas: 4, updatedReplicas: 1, unavailableReplicas: 4 }
+  const conditions = [available, progressing('NewReplicaSetAvailable', 'True', 9999)]
+  const web = deployment({ replicas: 3, status: { ...status, conditions } })
+  const [fresh, old] = [
+    owned(web, { name: 'new', replicas: 1, available: 0 }),
+    owned(web, { name: 'old', image: 'x', replicas: 3, available: 0 }),
+  ]
+  const driven = outcome(writeRolloutStatus(rollout(web, fresh, old), settings))
+  assert.deepEqual(driven.statusWrites, [])
 })
 
 test('a condition that somebody wrote without its times is past its deadline, and stalls nothing', () => {

@@ -52,7 +52,8 @@ function withProgress(
 ): readonly DeploymentCondition[] {
   const { deployment } = rollout
   const conditions = status.conditions ?? []
-  if (progressDeadlineMs(deployment) === undefined) return withoutCondition(conditions, PROGRESSING)
+  const deadlineMs = progressDeadlineMs(deployment)
+  if (deadlineMs === undefined) return withoutCondition(conditions, PROGRESSING)
   const current = findCondition(deployment.status?.conditions, PROGRESSING)
   const wasComplete =
     (status.replicas ?? 0) === (status.updatedReplicas ?? 0) &&
@@ -78,7 +79,7 @@ function withProgress(
     const since = current?.status === 'True' ? current.lastTransitionTime : next.lastTransitionTime
     return [...withoutCondition(conditions, PROGRESSING), { ...next, lastTransitionTime: since }]
   }
-  if (isTimedOut(deployment, status, nowMs)) {
+  if (isTimedOut(conditions, deadlineMs, nowMs)) {
     const message = `${subject} has timed out progressing.`
     return withDeploymentCondition(
       conditions,
@@ -108,16 +109,14 @@ export function madeProgress(
   )
 }
 
-/**
- * No progress for the whole deadline. A rollout that succeeded cannot time out any more, one that
- * timed out stays so.
- */
-function isTimedOut(deployment: Deployment, status: DeploymentStatus, nowMs: number): boolean {
-  const deadlineMs = progressDeadlineMs(deployment)
-  const condition = findCondition(status.conditions, PROGRESSING)
-  if (deadlineMs === undefined || condition === undefined) return false
-  if (condition.reason === NEW_REPLICA_SET_AVAILABLE) return false
-  if (condition.reason === PROGRESS_DEADLINE_EXCEEDED) return true
+/** No progress for the whole deadline. A rollout that succeeded cannot time out any more. */
+function isTimedOut(
+  conditions: readonly DeploymentCondition[],
+  deadlineMs: number,
+  nowMs: number,
+): boolean {
+  const condition = findCondition(conditions, PROGRESSING)
+  if (condition === undefined || condition.reason === NEW_REPLICA_SET_AVAILABLE) return false
   return updatedMs(condition) + deadlineMs < nowMs
 }
 

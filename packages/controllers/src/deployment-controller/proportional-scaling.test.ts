@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ReplicaSet } from '@gyropilot/api'
+import { refused } from '../workload-support/fixtures.ts'
 import { deployment, outcome, owned, rollout, sizes } from './fixtures.ts'
 import { isSaturated, isScalingEvent, proportionalSizes, scale } from './proportional-scaling.ts'
 
@@ -176,7 +178,7 @@ test('saturated means the size, by its annotation too, and all of it available',
   assert.ok(isSaturated(web, owned(web, saturated)))
   assert.ok(!isSaturated(web, owned(web, { ...saturated, available: 2 })))
   assert.ok(!isSaturated(web, owned(web, { ...saturated, annotations: sizes(2, 4) })))
-  assert.ok(!isSaturated(web, owned(web, { ...saturated, replicas: 2 })))
+  assert.ok(!isSaturated(web, owned(web, { ...saturated, replicas: 2, available: 3 })))
   assert.ok(!isSaturated(web, undefined))
 })
 
@@ -241,19 +243,95 @@ test('desired-replicas differing on an RS with 0 replicas is not a scaling event
   assert.ok(!isScalingEvent(rollout(web, undefined, owned(web, { replicas: 1 }))))
 })
 
+const strict = { maxSurge: 0, maxUnavailable: 1 }
+const shares = (of: ReturnType<typeof deployment>, ...active: readonly ReplicaSet[]) =>
+  Object.fromEntries(
+    proportionalSizes(of, active).map(({ replicaSet, size }) => [replicaSet.metadata?.name, size]),
+  )
+
+test('of what is all given out, none is taken back', () => {
+  const web = deployment({
+    replicas: 10,
+    strategy: { type: 'RollingUpdate', rollingUpdate: strict },
+  })
+  const large = owned(web, { name: 'large', replicas: 5, annotations: sizes(5, 5) })
+  const small = owned(web, { name: 'small', replicas: 2, annotations: sizes(20, 20) })
+  assert.deepEqual(shares(web, large, small), { large: 8, small: 2 })
+})
+
+test('one whose former size nobody knows takes no share', () => {
+  const web = deployment({
+    replicas: 10,
+    strategy: { type: 'RollingUpdate', rollingUpdate: strict },
+  })
+  const known = owned(web, { name: 'known', replicas: 5, annotations: sizes(10, 10) })
+  const unknown = owned(web, { name: 'unknown', replicas: 2 })
+  assert.deepEqual(shares(web, known, unknown), { known: 8, unknown: 2 })
+})
+
+test('a Deployment of none leaves no pod, whatever its surge', () => {
+  const web = deployment({
+    replicas: 0,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 3, maxUnavailable: 0 } },
+  })
+  const annotations = sizes(10, 13)
+  const active = [6, 4].map((replicas) =>
+    owned(web, { name: `of${replicas}`, replicas, annotations }),
+  )
+  assert.deepEqual(shares(web, ...active), { of6: 0, of4: 0 })
+})
+
+test('only active ReplicaSets are written', () => {
+  for (const strategy of [
+    { type: 'Recreate' },
+    { type: 'RollingUpdate', rollingUpdate: strict },
+  ] as const) {
+    const web = deployment({ replicas: 5, strategy })
+    const set = (name: string, replicas: number) =>
+      owned(web, { name, replicas, annotations: sizes(9, 9) })
+    const driven = outcome(wrapped(rollout(web, set('a', 2), set('b', 3), set('idle', 0))))
+    assert.deepEqual(Object.keys(driven.scaled).toSorted(), ['a', 'b'])
+  }
+})
+
+test('all old ones of a saturated new ReplicaSet go to 0', () => {
+  const web = deployment({ replicas: 3 })
+  const fresh = owned(web, { name: 'new', replicas: 3, annotations: sizes(3, 4) })
+  const old = ['a', 'b'].map((name) => owned(web, { name, replicas: 1 }))
+  assert.deepEqual(outcome(wrapped(rollout(web, fresh, ...old))).scaled, { a: 0, b: 0 })
+})
+
+test('a write that fails ends the scaling with its error', () => {
+  const annotations = sizes(9, 9)
+  for (const [title, of, saturated] of [
+    ['old ones of a saturated new one', deployment({ replicas: 3 }), true],
+    ['Recreate', deployment({ replicas: 3, strategy: { type: 'Recreate' } }), false],
+    ['in proportion', deployment({ replicas: 3 }), false],
+  ] as const) {
+    const fresh = saturated
+      ? owned(of, { name: 'new', replicas: 3, annotations: sizes(3, 4) })
+      : owned(of, { name: 'new', replicas: 1, annotations })
+    const old = ['a', 'b'].map((name) => owned(of, { name, replicas: 1, annotations }))
+    const driven = outcome(wrapped(rollout(of, fresh, ...old)), {
+      onWrite: () => refused(409, 'Conflict', 'newer'),
+    })
+    assert.equal((driven.verdict.error as Error | undefined)?.message, 'newer', title)
+    assert.equal(driven.writes.length, 1, title)
+  }
+})
+
 test("without a valid max-replicas annotation the Deployment's size counts; without that the share is 0", () => {
   const web = deployment({
     replicas: 10,
     status: { replicas: 5 },
-    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+    strategy: { type: 'RollingUpdate', rollingUpdate: strict },
   })
-  const pair = (of: typeof web) =>
-    proportionalSizes(of, [
+  const sized = (of: typeof web) =>
+    shares(
+      of,
       owned(of, { name: 'a', replicas: 2, ageSeconds: 5 }),
       owned(of, { name: 'b', replicas: 3 }),
-    ])
-  const sized = (of: typeof web) =>
-    Object.fromEntries(pair(of).map(({ replicaSet, size }) => [replicaSet.metadata?.name, size]))
+    )
   assert.deepEqual(sized(web), { a: 4, b: 6 })
   assert.deepEqual(sized({ ...web, status: {} }), { a: 2, b: 8 })
 })

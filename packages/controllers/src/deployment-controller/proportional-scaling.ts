@@ -140,7 +140,6 @@ export function proportionalSizes(
   const replicas = replicasOf(deployment)
   const allowed = replicas > 0 ? replicas + maxSurgeOf(deployment) : 0
   const toAdd = allowed - totalReplicas(active)
-  if (toAdd === 0) return active.map((replicaSet) => ({ replicaSet, size: replicasOf(replicaSet) }))
   const ordered = active.toSorted(
     (left, right) =>
       replicasOf(right) - replicasOf(left) ||
@@ -153,7 +152,7 @@ export function proportionalSizes(
     return replicasOf(replicaSet) + proportion
   })
   // What rounding left over goes to the largest.
-  if (sizes.length > 0) sizes[0] = Math.max(0, sizes[0]! + toAdd - added)
+  sizes[0] = Math.max(0, sizes[0]! + toAdd - added)
   return ordered.map((replicaSet, index) => ({ replicaSet, size: sizes[index]! }))
 }
 
@@ -178,9 +177,5 @@ function fractionOf(deployment: Deployment, replicaSet: ReplicaSet): number {
   if (replicasOf(deployment) === 0) return -size
   const formerMax = recordedMaxReplicasOf(replicaSet) || (deployment.status?.replicas ?? 0)
   if (formerMax === 0) return 0
-  return roundHalfAwayFromZero((size * maxReplicasOf(deployment)) / formerMax) - size
-}
-
-function roundHalfAwayFromZero(value: number): number {
-  return value < 0 ? -Math.round(-value) : Math.round(value)
+  return Math.round((size * maxReplicasOf(deployment)) / formerMax) - size
 }

@@ -119,7 +119,7 @@ test('paused scale 1→10 resizes the RS', () => {
   assert.deepEqual(driven.scaled, { rs: 10 })
 })
 
-test('Paused deployments clean up history, unless a rollback is pending', () => {
+test('Of scaling syncs those of paused deployments clean up history, unless a rollback is pending', () => {
   const spec = { paused: true, revisionHistoryLimit: 0 }
   const web = deployment({ spec })
   const sets = [owned(web, { name: 'rs', replicas: 3 }), owned(web, { name: 'old', image: 'old' })]
@@ -129,6 +129,10 @@ test('Paused deployments clean up history, unless a rollback is pending', () => 
     metadata: { annotations: { 'deprecated.deployment.rollback.to': '1' } },
   })
   assert.deepEqual(sync(pending, sets).deleted, [])
+  const resized = deployment({ replicas: 4, spec: { revisionHistoryLimit: 0 }, status: complete })
+  const active = owned(resized, { name: 'rs', replicas: 3, annotations: sizes(3, 4) })
+  const driven = sync(resized, [active, owned(resized, { name: 'old', image: 'old' })])
+  assert.deepEqual([driven.scaled, driven.deleted], [{ rs: 4 }, []])
 })
 
 test('pause and resume are noted in Progressing, once', () => {

@@ -27,10 +27,10 @@ function wired(featureGates: Readonly<Record<string, boolean>> = {}) {
 }
 
 test('name, alias, identity, queue and workers are those of the page', () => {
-  const { name, aliases, serviceAccount } = replicaSetController
+  const { name, aliases, serviceAccount, enabledByDefault } = replicaSetController
   assert.deepEqual(
-    [name, aliases, serviceAccount],
-    ['replicaset-controller', ['replicaset'], 'replicaset-controller'],
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['replicaset-controller', ['replicaset'], 'replicaset-controller', true],
   )
   const { logic } = wired()
   assert.deepEqual([logic.queueName, logic.workers], ['replicaset', 5])
@@ -43,6 +43,12 @@ test('name, alias, identity, queue and workers are those of the page', () => {
 
 test('with the gate StaleControllerConsistencyReplicaSet off there is no stale-cache guard', () => {
   assert.equal(wired({ StaleControllerConsistencyReplicaSet: false }).logic.staleGuard, undefined)
+})
+
+test('an orphan concerns the ReplicaSet that selects it, and no other', () => {
+  const { watch } = wired()
+  assert.deepEqual([...watch.onAdd!(pod())], ['ns/rs'])
+  assert.deepEqual([...watch.onAdd!(pod({ labels: { app: 'other' } }))], [])
 })
 
 test('creations are awaited until the informer showed all of them', () => {
