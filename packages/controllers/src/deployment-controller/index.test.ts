@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLogger } from '@gyropilot/foundation'
 import type { ControllerContext } from '@gyropilot/runtime'
-import { drive, fakeInformers } from '@gyropilot/runtime/testing'
+import { drive, fakeInformers, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { deployment, owned } from './fixtures.ts'
@@ -26,6 +26,25 @@ test('name, alias, identity, queue, workers and retries are those of the page', 
   const logic = wired()
   assert.deepEqual([logic.queueName, logic.workers, logic.maxRetries], ['deployment', 5, 15])
   assert.equal(logic.expectations, undefined)
+})
+
+test('it watches its own kind, ReplicaSets and pods, and waits for what it wrote of the first two', () => {
+  const logic = wired()
+  assert.deepEqual(
+    logic.watches.map(({ type }) => type.resource),
+    ['deployments', 'replicasets', 'pods'],
+  )
+  const observed = logic.observe('ns/web')!
+  assert.equal(logic.staleGuard?.informers.length, 2)
+  assert.equal(logic.staleGuard.ownerUid(observed), 'web-uid')
+  assert.deepEqual(observed.podsOf(observed.replicaSets[0]!), [])
+})
+
+test('what is built runs the loop', async () => {
+  const built = await deploymentController.build(
+    testContext({ name: 'deployment-controller', configuration: defaultControllersConfiguration }),
+  )
+  assert.equal(typeof built?.run, 'function')
 })
 
 test('the gate DeploymentReplicaSetTerminatingReplicas decides about status.terminatingReplicas', () => {

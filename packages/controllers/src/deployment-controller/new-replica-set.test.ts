@@ -120,6 +120,7 @@ test('Two RSs with the same template: the oldest is the new RS, the other is old
   assert.equal(findNewReplicaSet(web, [younger, older]), older)
   const [second, first] = [owned(web, { name: 'b' }), owned(web, { name: 'a' })]
   assert.equal(findNewReplicaSet(web, [second, first]), first)
+  assert.equal(findNewReplicaSet(web, [first, second]), first)
 })
 
 test('A template that returns to an older one reuses that RS: its revision rises, history annotation grows, no new RS.', () => {

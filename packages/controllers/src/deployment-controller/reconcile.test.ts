@@ -161,6 +161,16 @@ test('without a progress deadline a pause is not noted', () => {
   )
 })
 
+test('a paused deployment whose status says all of it is left alone', () => {
+  const status = {
+    ...complete,
+    conditions: [complete.conditions[0]!, progressing('DeploymentPaused', 'Unknown')],
+  }
+  const web = deployment({ spec: { paused: true }, metadata: { annotations }, status })
+  const set = owned(web, { name: 'rs', replicas: 3, revision: '1', annotations: sizes(3, 4) })
+  assert.deepEqual(sync(web, [set]).effects, [])
+})
+
 test('a scaling event is a scaling sync: all active RSs in proportion, no progress judged', () => {
   const web = deployment({ replicas: 10, status: { replicas: 5 } })
   const sets = [
@@ -235,6 +245,33 @@ test('Recreate scales all old RSs to 0 first and creates nothing in that sync', 
     owned(recreating, { name: 'old', image: 'old', replicas: 3, revision: '1' }),
   ])
   assert.deepEqual([driven.scaled, driven.created], [{ old: 0 }, []])
+})
+
+test('Recreate waits a sync for old ones that were scaled, though none of their pods is to be seen', () => {
+  const old = owned(recreating, {
+    name: 'old',
+    image: 'old',
+    replicas: 3,
+    status: { replicas: 0, observedGeneration: 1 },
+  })
+  const driven = sync(recreating, [old])
+  assert.deepEqual([driven.scaled, driven.created], [{ old: 0 }, []])
+})
+
+test('one old pod that runs among finished ones keeps Recreate waiting', () => {
+  const old = owned(recreating, { name: 'old', image: 'old', revision: '1' })
+  const pods = { old: [pod({ owner: old, phase: 'Failed' }), pod({ owner: old })] }
+  assert.deepEqual(sync(recreating, [old], { pods }).created, [])
+})
+
+test('Recreate keeps its history until it is complete', () => {
+  const spec = { revisionHistoryLimit: 0 }
+  const web = deployment({ strategy: { type: 'Recreate' }, spec })
+  const sets = [
+    owned(web, { name: 'new', replicas: 3, revision: '2' }),
+    owned(web, { name: 'old', image: 'old', revision: '1' }),
+  ]
+  assert.deepEqual(sync(web, sets).deleted, [])
 })
 
 test('Given Recreate and terminating old pods, then no new RS until they are gone', () => {

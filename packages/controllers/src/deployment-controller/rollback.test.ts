@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { refused } from '../workload-support/fixtures.ts'
 import { deployment, owned, sync, template } from './fixtures.ts'
 
 const ROLLBACK_TO = 'deprecated.deployment.rollback.to'
@@ -93,6 +94,19 @@ for (const { title, to, sets, reason, message } of unsuccessful) {
     assert.deepEqual(driven.deploymentUpdates[0]?.spec, web(to).spec)
   })
 }
+
+test('a template that has no ReplicaSet yet gets one, before the rollback', () => {
+  const driven = sync(web('1'), [old()])
+  assert.equal(driven.created.length, 1)
+  assert.deepEqual(driven.deploymentUpdates[0]?.spec?.template, template('img:1'))
+})
+
+test('a rollback that is refused is an error and not told', () => {
+  const { verdict, messages } = sync(web('1'), [old(), current()], {
+    onWrite: () => refused(409, 'Conflict', 'newer'),
+  })
+  assert.deepEqual([(verdict.error as Error).message, messages], ['newer', []])
+})
 
 test('a request that is no integer is none', () => {
   assert.equal(sync(web('soon'), [old(), current()]).deploymentUpdates.length, 0)

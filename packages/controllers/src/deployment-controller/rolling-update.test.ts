@@ -264,6 +264,38 @@ test('an old ReplicaSet with more available pods than it asks for ends the scale
   assert.deepEqual([kept.value, driven.scaled], [false, {}])
 })
 
+test('no old pod goes for one that its ReplicaSet is about to take away itself', () => {
+  const web = rolling(6, 1, 0)
+  const fresh = owned(web, { name: 'new', replicas: 2 })
+  const shrinking = owned(web, { name: 'old', replicas: 4, available: 5 })
+  const driven = outcome(ignoring(scaleDownOldReplicaSets(rollout(web, fresh, shrinking), fresh)))
+  assert.deepEqual(driven.scaled, {})
+})
+
+test('where the budget is spent no further ReplicaSet is looked at', () => {
+  const web = rolling(6, 1, 0)
+  const kept: Kept<number | undefined> = {}
+  const [first, shrinking] = [
+    owned(web, { name: 'a', replicas: 2, available: 1, ageSeconds: 20 }),
+    owned(web, { name: 'b', replicas: 2, available: 3, ageSeconds: 10 }),
+  ]
+  const driven = outcome(
+    keeping(cleanUpUnhealthy(rollout(web, undefined, first, shrinking), 1), kept),
+  )
+  assert.deepEqual([kept.value, driven.scaled], [1, { a: 1 }])
+})
+
+test('one without unavailable pods does not keep those of the next', () => {
+  const web = rolling(6, 1, 0)
+  const kept: Kept<number | undefined> = {}
+  const [whole, broken] = [
+    owned(web, { name: 'a', replicas: 2, ageSeconds: 20 }),
+    owned(web, { name: 'b', replicas: 2, available: 0, ageSeconds: 10 }),
+  ]
+  const driven = outcome(keeping(cleanUpUnhealthy(rollout(web, undefined, whole, broken), 2), kept))
+  assert.deepEqual([kept.value, driven.scaled], [2, { b: 0 }])
+})
+
 test('what is spent on one ReplicaSet is not spent on the next: unavailable and available pods', () => {
   const web = rolling(10, 0, 2)
   const three = (available: number) =>

@@ -92,7 +92,6 @@ export function* cleanUpUnhealthy(rollout: Rollout, budget: number): Reconcile<n
   for (const old of rollout.activeOldReplicaSets.toSorted(byCreation)) {
     if (scaledDown >= budget) break
     const unavailable = replicasOf(old) - availableReplicasOf(old)
-    if (unavailable === 0) continue
     const count = Math.min(budget - scaledDown, unavailable)
     // More available than asked for: the ReplicaSet is about to shrink by itself, and must not be made larger.
     if (count < 0) return undefined

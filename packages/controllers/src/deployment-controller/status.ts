@@ -117,13 +117,12 @@ function sameConditions(
 
 function sameCondition(left: DeploymentCondition, right: DeploymentCondition): boolean {
   return (
-    left === right ||
-    (left.type === right.type &&
-      left.status === right.status &&
-      left.reason === right.reason &&
-      left.message === right.message &&
-      left.lastUpdateTime === right.lastUpdateTime &&
-      left.lastTransitionTime === right.lastTransitionTime)
+    left.type === right.type &&
+    left.status === right.status &&
+    left.reason === right.reason &&
+    left.message === right.message &&
+    left.lastUpdateTime === right.lastUpdateTime &&
+    left.lastTransitionTime === right.lastTransitionTime
   )
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { Deployment, KubernetesObject, ReplicaSet } from '@gyropilot/api'
+import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { fakeInformers } from '@gyropilot/runtime/testing'
 import { pod, replicaSet, secondsAgo } from '../workload-support/fixtures.ts'
@@ -108,6 +108,23 @@ test('Given all old pods gone, when the last is deleted, then a Recreate deploym
   assert.deepEqual([...podWatch(listers(recreating, set)).onDelete!(last)], ['ns/web'])
   const left = pod({ name: 'left', owner: set, phase: 'Succeeded' })
   assert.deepEqual([...podWatch(listers(recreating, set, left)).onDelete!(last)], [])
+})
+
+test('a pod of any other ReplicaSet of it keeps a Recreate deployment waiting', () => {
+  const [emptied, running] = [
+    owned(recreating, { name: 'emptied' }),
+    owned(recreating, { name: 'running' }),
+  ]
+  const last = pod({ name: 'last', owner: emptied })
+  const left = pod({ name: 'left', owner: running })
+  const watch = podWatch(listers(recreating, emptied, running, left))
+  assert.deepEqual([...watch.onDelete!(last)], [])
+})
+
+test('a pod whose last state nobody saw queues nobody', () => {
+  const watch = podWatch(listers(recreating))
+  const unseen = new DeletedFinalStateUnknown<Pod>('ns/last', undefined)
+  assert.deepEqual([...watch.onDelete!(unseen)], [])
 })
 
 test('a deleted pod of a RollingUpdate, of nobody or of another kind queues nobody; pod add and update are not watched', () => {

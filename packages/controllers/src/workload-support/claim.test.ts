@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
+import { newControllerRef, resources } from '@gyropilot/api'
 import type { Pod, ReplicaSet } from '@gyropilot/api'
 import { drive } from '@gyropilot/runtime/testing'
 import { claim } from './claim.ts'
@@ -149,6 +149,38 @@ test('an adopted object is handed on as it was, or on request as the server answ
   assert.deepEqual(asked.result.objects, [answered])
 })
 
+test('with finalizers they come with the adoption and go with the release', () => {
+  const rules = {
+    owner,
+    ownerType: resources.replicasets,
+    type: resources.pods,
+    matches: (candidate: Pod) => candidate.metadata?.labels?.app === 'a',
+    finalizers: ['a/b'],
+  }
+  const { writes } = drive(claim(rules, [pod(), pod({ owner, labels: { app: 'b' } })]), live)
+  const patched = writes.map((write) =>
+    write.verb === 'patch' && write.patch.type === 'strategic'
+      ? (write.patch.value as Pod).metadata
+      : undefined,
+  )
+  assert.deepEqual(patched, [
+    {
+      uid: 'pod-uid',
+      ownerReferences: [newControllerRef(owner, resources.replicasets)],
+      finalizers: ['a/b'],
+    },
+    {
+      uid: 'pod-uid',
+      ownerReferences: [{ $patch: 'delete', uid: 'rs-uid' }],
+      '$deleteFromPrimitiveList/finalizers': ['a/b'],
+    },
+  ])
+})
+
+test('without an error there is no word of one', () => {
+  assert.deepEqual(claiming([pod({ owner })]).result, { objects: [pod({ owner })] })
+})
+
 test('404 on adopt: not claimed, no error', () => {
   const driven = claiming([pod()], { ...live, onWrite: () => refused(404, 'NotFound') })
   assert.deepEqual(driven.names, [])
@@ -192,5 +224,9 @@ for (const { title, read, message } of refusals) {
     assert.equal((driven.result.error as Error).message, message)
     assert.equal(driven.writes.length, 0)
     assert.equal(driven.effects.length, 1)
+    const { error: one } = claiming([pod()], { onRead: () => read }).result
+    const reason = (one as Error).cause as Error
+    assert.ok(message.endsWith(reason.message))
+    if (!read.ok) assert.equal(reason.cause, read.error)
   })
 }

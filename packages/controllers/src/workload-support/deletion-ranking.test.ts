@@ -74,8 +74,8 @@ const cases: readonly {
   },
   {
     title: '2h sorts before 5h',
-    first: { readySeconds: 2 * HOUR_SECONDS },
-    second: { readySeconds: 5 * HOUR_SECONDS },
+    first: { readySeconds: 2 * HOUR_SECONDS, uid: 'z' },
+    second: { readySeconds: 5 * HOUR_SECONDS, uid: 'a' },
   },
   {
     title: 'rule 6: equal bucket ends the comparison by uid; restarts are then not compared',
@@ -134,6 +134,12 @@ test('pods that differ in nothing are equal', () => {
   assert.equal(compareForDeletion(pod({ uid: 'a' }), pod({ uid: 'b' }), byName()), 0)
 })
 
+test('pods of one uid whose ages are of one order of magnitude are equal', () => {
+  const [older, younger] = [8, 5].map((hours) => pod({ ageSeconds: hours * HOUR_SECONDS }))
+  assert.equal(compareForDeletion(older!, younger!, byName()), 0)
+  assert.equal(compareForDeletion(younger!, older!, byName()), 0)
+})
+
 test('two pods on different nodes are equal by rule 1', () => {
   assert.equal(compareForDeletion(pod({ node: 'a' }), pod({ node: 'b' }), byName()), 0)
 })
@@ -158,6 +164,10 @@ test('without a moment to reckon from times are compared as they are: the later 
 test('no age or one of the future is the bucket -1', () => {
   assert.equal(ageBucket(0), -1)
   assert.equal(ageBucket(-5), -1)
+})
+
+test('a bucket is a power of two of nanoseconds', () => {
+  assert.deepEqual([1, 1.1, 2.1, 4.2].map(ageBucket), [19, 20, 21, 22])
 })
 
 test('Deletion cost `+10` or `007` is ignored (0), it is not an error', () => {

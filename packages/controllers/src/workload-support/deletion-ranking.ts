@@ -44,17 +44,15 @@ export function compareForDeletion(left: Pod, right: Pod, ranking: DeletionRanki
   // 5. More neighbours first.
   const rank = ranking.rankOf(right) - ranking.rankOf(left)
   if (rank !== 0) return rank
-  // 6. Ready for a shorter time first.
-  if (isPodReady(left) && isPodReady(right)) {
-    const since = compareAges(
-      podReadySinceMs(left),
-      podReadySinceMs(right),
-      left,
-      right,
-      ranking.nowMs,
-    )
-    if (since !== 0) return since
-  }
+  // 6. Ready for a shorter time first; those that are not ready have no such time.
+  const since = compareAges(
+    podReadySinceMs(left),
+    podReadySinceMs(right),
+    left,
+    right,
+    ranking.nowMs,
+  )
+  if (since !== 0) return since
   // 7. More restarts first, those of sidecars last.
   const restarts = maximumRestarts(right) - maximumRestarts(left)
   if (restarts !== 0) return restarts

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
+import { newControllerRef, resources } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
 import { fakeInformers } from '@gyropilot/runtime/testing'
 import { aggregateErrors } from './aggregate-error.ts'
 import { pod, replicaSet } from './fixtures.ts'
-import { selectsOrphan } from './label-selector.ts'
+import { selectorQuery, selectsOrphan } from './label-selector.ts'
 import {
   POD_CONTROLLER_INDEX,
   addControllerIndex,
@@ -13,6 +14,8 @@ import {
   ownedAndOrphaned,
   ownedOnly,
   resolveController,
+  sameController,
+  sameLabels,
 } from './ownership.ts'
 
 const owner = replicaSet()
@@ -89,6 +92,42 @@ test('an orphan concerns owners whose selector is valid, not empty and matches; 
       pod({ labels: {} }),
     ),
   )
+})
+
+const reference = { ...newControllerRef(owner, resources.replicasets) }
+const controlled = (changed: object): Pod => ({
+  metadata: { ownerReferences: [{ ...reference, ...changed }] },
+})
+
+test('a controller is the same in all of its reference, or absent on both sides', () => {
+  assert.ok(sameController(controlled({}), controlled({})))
+  assert.ok(sameController({}, {}))
+  assert.ok(!sameController(controlled({}), {}))
+  assert.ok(!sameController({}, controlled({})))
+  for (const other of [
+    { uid: 'u' },
+    { name: 'n' },
+    { kind: 'K' },
+    { apiVersion: 'v' },
+    { blockOwnerDeletion: false },
+  ]) {
+    assert.ok(!sameController(controlled({}), controlled(other)), JSON.stringify(other))
+  }
+})
+
+test('labels are the same with the same names and values', () => {
+  const labelled = (labels?: Record<string, string>): Pod => ({ metadata: { labels } })
+  assert.ok(sameLabels(labelled({ a: '1', b: '2' }), labelled({ b: '2', a: '1' })))
+  assert.ok(sameLabels(labelled(), {}))
+  assert.ok(!sameLabels(labelled({ a: '1', b: '2' }), labelled({ a: '1', b: '3' })))
+  assert.ok(!sameLabels(labelled({ a: '1' }), labelled({ a: '1', b: '2' })))
+})
+
+test('an absent selector accepts nothing; one is taken apart once', () => {
+  for (const absent of [undefined, null as unknown as undefined])
+    assert.ok(selectorQuery(absent).matchesNothing)
+  const selector = { matchLabels: { app: 'a' } }
+  assert.equal(selectorQuery(selector), selectorQuery(selector))
 })
 
 test('one error stays itself, several are listed, equal texts once', () => {

@@ -36,6 +36,12 @@ test('labels, annotations, finalizers and spec of the template are copied, with 
   })
 })
 
+test('what the template does not have the pod does not have either', () => {
+  const { metadata, ...bare } = podFromTemplate({}, owner, resources.replicasets)
+  assert.deepEqual(bare, { apiVersion: 'v1', kind: 'Pod' })
+  assert.deepEqual(Object.keys(metadata ?? {}), ['generateName', 'namespace', 'ownerReferences'])
+})
+
 test('the name prefix is the owner with a dash, or without where a pod name could not begin so', () => {
   assert.equal(podNamePrefix('web'), 'web-')
   assert.equal(podNamePrefix('Web'), 'Web')
@@ -48,6 +54,8 @@ test('Given a template without labels, when creating, then no request is sent an
   assert.equal(driven.effects.length, 0)
   assert.ok(!driven.result[0]!.ok)
   assert.equal((driven.result[0]!.error as Error).message, 'unable to create pods, no labels')
+  assert.equal(driven.result[0]!.attempted, false)
+  assert.deepEqual(drive(createPods(owner, [pod(), bare], 'ns/rs')).writes, [])
 })
 
 test('each created pod is an event', () => {
@@ -94,6 +102,10 @@ test('pods are deleted all at once, by name, without preconditions, under expect
     expectations: { kind: 'deletions', key: 'ns/rs', dependents: ['ns/x', 'ns/y'] },
   })
   assert.deepEqual(
+    driven.result.map(({ ok }) => ok),
+    [true, true],
+  )
+  assert.deepEqual(
     driven.events.map(({ reason, message }) => [reason, message]),
     [
       ['SuccessfulDelete', 'Deleted pod: x'],
@@ -116,12 +128,12 @@ test('Given a pod already gone, when deleting, then a NotFound error is returned
 })
 
 test('another error of a deletion is an event and is wrapped', () => {
-  const driven = drive(deletePods(owner, [pod()], 'ns/rs'), {
-    onWrite: () => refused(500, 'InternalError', 'broken'),
-  })
+  const refusal = refused(500, 'InternalError', 'broken')
+  const driven = drive(deletePods(owner, [pod()], 'ns/rs'), { onWrite: () => refusal })
   assert.deepEqual(driven.events, [
     { type: 'Warning', reason: 'FailedDelete', message: 'Error deleting: broken' },
   ])
   assert.ok(!driven.result[0]!.ok)
   assert.equal((driven.result[0]!.error as Error).message, 'unable to delete pods: broken')
+  assert.ok(!refusal.ok && (driven.result[0]!.error as Error).cause === refusal.error)
 })

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { labelQueryOf, resources } from '@gyropilot/api'
-import type { LabelSelector } from '@gyropilot/api'
+import type { LabelSelector, Pod } from '@gyropilot/api'
+import type { Lister } from '@gyropilot/runtime'
 import { fakeInformers } from '@gyropilot/runtime/testing'
 import { pod } from './fixtures.ts'
-import { addPodLabelIndex, podsMatching } from './pod-label-index.ts'
+import { addPodLabelIndex, podLabelIndexValues, podsMatching } from './pod-label-index.ts'
 
 const labelled = (name: string, labels: Record<string, string>, namespace = 'ns') => {
   const base = pod({ name })
@@ -68,26 +69,55 @@ test('a pod is found by the labels that it has now', () => {
   assert.deepEqual(matching({ matchLabels: { app: 'b' } }), ['b1'])
 })
 
+/** Tells which values of the index were looked up. */
+function watched(of: Lister<Pod>) {
+  const looked: string[] = []
+  const lister: Lister<Pod> = {
+    get: of.get.bind(of),
+    getByKey: of.getByKey.bind(of),
+    list: of.list.bind(of),
+    byIndex(index: string, value: string) {
+      looked.push(value)
+      return of.byIndex(index, value)
+    },
+  }
+  return { looked, lister }
+}
+
+test('a pod is in the index by each of its labels', () => {
+  assert.deepEqual(podLabelIndexValues(labelled('x', { app: 'a', tier: 'web' })), [
+    'ns/app=a',
+    'ns/tier=web',
+  ])
+  assert.deepEqual(podLabelIndexValues(labelled('x', {})), [])
+})
+
+test('a set of one value is looked up, one of several is not', () => {
+  const { pods } = cache()
+  const { looked, lister } = watched(pods.lister)
+  for (const values of [['b'], ['a', 'b']]) {
+    const expression = { key: 'app', operator: 'In', values }
+    podsMatching(lister, 'ns', labelQueryOf({ matchExpressions: [expression] }))
+  }
+  assert.deepEqual(looked, ['ns/app=b'])
+})
+
 test('the rarest label of a selector is looked up, and another one when that has become common', () => {
   const { informers, pods } = cache()
   const query = labelQueryOf({ matchLabels: { app: 'a', tier: 'web' } })
-  const looked: string[] = []
-  const lister = {
-    get: pods.lister.get.bind(pods.lister),
-    getByKey: pods.lister.getByKey.bind(pods.lister),
-    list: pods.lister.list.bind(pods.lister),
-    byIndex(index: string, value: string) {
-      looked.push(value)
-      return pods.lister.byIndex(index, value)
-    },
-  }
+  const { looked, lister } = watched(pods.lister)
   for (let index = 0; index < 3; index++)
     informers.apply(resources.pods, labelled(`w${index}`, { tier: 'web' }))
   podsMatching(lister, 'ns', query)
   podsMatching(lister, 'ns', query)
   assert.deepEqual(looked, ['ns/app=a', 'ns/tier=web', 'ns/app=a'])
-  for (let index = 0; index < 100; index++)
+  // Of the two there were twice as many and 64 are tolerated.
+  for (let index = 0; index < 66; index++)
     informers.apply(resources.pods, labelled(`x${index}`, { app: 'a' }))
+  looked.length = 0
+  podsMatching(lister, 'ns', query)
+  assert.deepEqual(looked, ['ns/app=a'])
+  informers.apply(resources.pods, labelled('x66', { app: 'a' }))
   looked.length = 0
   podsMatching(lister, 'ns', query)
   podsMatching(lister, 'ns', query)

@@ -238,6 +238,21 @@ test('without a pod that becomes available by time alone the key comes back afte
   assert.deepEqual(driven.verdict, { requeueAfterMs: 5000 })
 })
 
+test('nobody comes back where all that is ready is available, or minReadySeconds is gone meanwhile', () => {
+  const set = replicaSet({ minReadySeconds: 5 })
+  const available = pods(2, { owner: set, readySeconds: 9 })
+  assert.deepEqual(sync(set, { pods: available }).verdict, {})
+  const onWrite = (write: Write) =>
+    write.verb === 'update'
+      ? ({
+          ok: true,
+          object: { ...replicaSet(), status: (write.object as ReplicaSet).status },
+        } as const)
+      : undefined
+  const fresh = pods(2, { owner: set, readySeconds: 1 })
+  assert.deepEqual(sync(set, { pods: fresh, drive: { onWrite } }).verdict, {})
+})
+
 test('minReadySeconds requeue must not be lost when the same key was processed early: step 11 is the safety net.', () => {
   const status = {
     replicas: 1,
@@ -444,6 +459,10 @@ test('an owner whose pods the ending namespace refuses is reported; its status i
   assert.equal(driven.statusWrites.length, 1)
   sync(owner, { settings, drive: { onWrite: failCreates(refused(403, 'Forbidden', 'no')) } })
   assert.deepEqual(found, ['ns/rs'])
+  const going = refused(403, 'Forbidden', 'going', 'NamespaceTerminating')
+  const onWrite = (_: Write, index: number) => (index === 1 ? going : undefined)
+  sync(owner, { settings, drive: { onWrite } })
+  assert.deepEqual(found, ['ns/rs', 'ns/rs'])
 })
 
 test('while the owner rests nothing is done but to come back', () => {

@@ -99,8 +99,7 @@ function sameConditions(
   right: readonly ReplicaSetCondition[],
 ): boolean {
   return (
-    left === right ||
-    (left.length === right.length && left.every((condition, index) => condition === right[index]))
+    left.length === right.length && left.every((condition, index) => condition === right[index])
   )
 }
 
