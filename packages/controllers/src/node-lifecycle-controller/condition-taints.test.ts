@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Node } from '@gyropilot/api'
 import { drive } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
 import { labelChanges, noScheduleChanges } from './condition-taints.ts'
@@ -143,6 +144,20 @@ test('a taint patch carries the version that was read, is tried five times on co
     onWrite: () => refused(500, 'InternalError'),
   })
   assert.equal(other.writes.length, 1)
+})
+
+test('a taint that somebody added meanwhile is there once; the same key with another effect stays', () => {
+  const own = taint('not-ready')
+  const live = node('n', { taints: [{ ...own, value: 'old' }, taint('not-ready', 'NoSchedule')] })
+  const { writes } = drive(swapTaints(node('n'), 'NoExecute', [own.key], []), {
+    onRead: () => ({ ok: true, object: live }),
+  })
+  const [write] = writes
+  assert.ok(write?.verb === 'patch' && write.patch.type === 'strategic')
+  assert.deepEqual((write.patch.value as Node).spec?.taints, [
+    taint('not-ready', 'NoSchedule'),
+    { ...own, timeAdded: '2026-01-01T00:00:00Z' },
+  ])
 })
 
 test('what somebody else took away meanwhile is not taken away again', () => {

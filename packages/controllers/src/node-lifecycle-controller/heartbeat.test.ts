@@ -11,6 +11,8 @@ const first = observedRecord(silent, undefined, undefined, START_MS)
 
 test('the first look is a sign of life; of a node that never posted the creation is', () => {
   assert.equal(first.probeMs, START_MS)
+  const posting = node('n', { ready: 'True', createdMs: START_MS - 9_000 })
+  assert.equal(observedRecord(posting, undefined, undefined, START_MS).probeMs, START_MS)
   const old = node('n', { createdMs: START_MS - 9_000 })
   const record = observedRecord(old, undefined, undefined, START_MS)
   assert.deepEqual([record.probeMs, record.readyTransitionMs], [START_MS - 9_000, START_MS - 9_000])
@@ -109,4 +111,24 @@ test('a refused status is written anew over the live node, five times, then left
   })
   assert.equal(back.writes.length, 1)
   assert.ok('node' in back.result && back.result.current?.status === 'True')
+})
+
+test('a live node that cannot be read is an error, and the node is left for the next pass', () => {
+  const { result, writes } = drive(evaluateHealth(silent, undefined, first, grace), {
+    nowMs: START_MS + 60_000,
+    onRead: () => refused(404, 'NotFound', 'gone'),
+    onWrite: () => refused(409, 'Conflict'),
+  })
+  assert.equal(writes.length, 1)
+  assert.ok('error' in result && (result.error as Error).message === 'gone')
+  assert.equal(result.record.probeMs, START_MS)
+})
+
+test('a node that never posted, in its time, is written nothing; what was written is remembered', () => {
+  const fresh = evaluateHealth(node('n'), undefined, undefined, grace)
+  assert.deepEqual(drive(fresh, { nowMs: START_MS }).writes, [])
+  const nowMs = START_MS + 60_000
+  const { record } = drive(evaluateHealth(silent, undefined, first, grace), { nowMs }).result
+  assert.deepEqual([record.ready?.status, record.readyTransitionMs], ['Unknown', nowMs])
+  assert.equal(record.probeMs, START_MS)
 })

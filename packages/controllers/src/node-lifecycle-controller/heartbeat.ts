@@ -69,7 +69,6 @@ function recordOf(node: Node, known: HealthRecord | undefined, nowMs: number): H
 
 function isRenewed(saved: Lease | undefined, lease: Lease): boolean {
   if (saved === undefined) return true
-  if (saved.spec?.renewTime === lease.spec?.renewTime) return false
   return compareTimes(saved.spec?.renewTime, lease.spec?.renewTime) < 0
 }
 

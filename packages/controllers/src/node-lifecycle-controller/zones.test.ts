@@ -47,6 +47,7 @@ test('the zone of a node is its region and zone, the older labels first', () => 
   assert.equal(of(stable), 'r:\0:z')
   assert.equal(of({ ...stable, 'failure-domain.beta.kubernetes.io/zone': 'y' }), 'r:\0:y')
   assert.equal(of({ 'topology.kubernetes.io/zone': 'z' }), ':\0:z')
+  assert.equal(of({ 'topology.kubernetes.io/region': 'r' }), 'r:\0:')
 })
 
 function disruption(before: Record<string, ZoneState>, after: Record<string, ZoneState>) {

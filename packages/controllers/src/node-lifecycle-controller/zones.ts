@@ -71,7 +71,6 @@ export function disruptionOf(
   const allWere = zones.every((zone) => before.get(zone) === 'FullDisruption')
   if (allAre && !allWere) return { kind: 'entering' }
   if (allWere && !allAre) return { kind: 'leaving' }
-  if (allAre) return { kind: 'usual', changed: [] }
   return {
     kind: 'usual',
     changed: zones.filter((zone) => before.get(zone) !== after.get(zone)!.state),

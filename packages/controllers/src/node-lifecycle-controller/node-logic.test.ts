@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '@gyropilot/api'
+import { drive, fakeInformers } from '@gyropilot/runtime/testing'
+import { refused } from '../workload-support/fixtures.ts'
+import { START_MS, condition, node, pod } from './fixtures.ts'
+import type { HealthRecord } from './heartbeat.ts'
+import { nodeLogic, podLogic, reconcileNode } from './node-logic.ts'
+
+const lost: HealthRecord = {
+  ready: condition('Ready', 'Unknown'),
+  lease: undefined,
+  probeMs: START_MS,
+  readyTransitionMs: START_MS,
+}
+const { metadata, spec, ...rest } = pod('waiting', '')
+const unbound: Pod = { ...rest, metadata, spec: { containers: spec!.containers } }
+
+test('a node is looked at whenever it comes or changes, and not when it goes', () => {
+  const n = node('n')
+  const logic = nodeLogic({ informers: fakeInformers([n]) })
+  const [watch] = logic.watches
+  assert.deepEqual([logic.queueName, logic.workers], ['node_lifecycle_controller', 8])
+  assert.deepEqual([...watch!.onAdd!(n)], ['n'])
+  assert.deepEqual([...watch!.onUpdate!(n, n)], ['n'])
+  assert.equal(watch!.onDelete, undefined)
+  assert.equal(logic.observe('n'), n)
+})
+
+test('an error of taints or labels is told and not tried again; labels are set all the same', () => {
+  const labels = { 'kubernetes.io/os': 'linux' }
+  const n = node('n', { ready: 'False', labels })
+  const onRead = () => ({ ok: true, object: n }) as const
+  for (const failing of [0, 1]) {
+    const { result, writes } = drive(reconcileNode(n), {
+      onRead,
+      onWrite: (_, index) =>
+        index === failing ? refused(500, 'InternalError', `no ${index}`) : undefined,
+    })
+    assert.equal(writes.length, 2)
+    assert.ok(result)
+    assert.deepEqual([(result.error as Error).message, result.terminal], [`no ${failing}`, true])
+  }
+  assert.equal(drive(reconcileNode(n), { onRead }).result, undefined)
+})
+
+test('a pod is looked at when it is bound', () => {
+  const bound = pod('p', 'n')
+  const logic = podLogic({ informers: fakeInformers([]) }, () => undefined)
+  const [watch] = logic.watches
+  assert.deepEqual([logic.queueName, logic.workers], ['node_lifecycle_controller_pods', 4])
+  assert.equal(logic.alsoAwait?.length, 1)
+  assert.deepEqual([...watch!.onAdd!(bound)], ['ns/p'])
+  assert.deepEqual([...watch!.onAdd!(unbound)], [])
+  assert.deepEqual([...watch!.onUpdate!(unbound, bound)], ['ns/p'])
+  assert.deepEqual([...watch!.onUpdate!(bound, bound)], [])
+})
+
+const verdicts: readonly (readonly [string, HealthRecord | undefined, boolean, number, RegExp?])[] =
+  [
+    ['a node that was not looked at yet', undefined, false, 0],
+    ['a node that the cache has not', lost, false, 0, /^node n is not in the cache$/],
+    ['a node that says nothing', { ...lost, ready: undefined }, true, 0],
+    ['a node that is ready', { ...lost, ready: condition('Ready', 'True') }, true, 0],
+    ['a node that is not ready', { ...lost, ready: condition('Ready', 'False') }, true, 1],
+    ['a node that is lost', lost, true, 1],
+  ]
+for (const [title, record, isCached, writeCount, error] of verdicts) {
+  test(`a pod that comes to ${title}: ${writeCount === 0 ? 'left alone' : 'not ready'}`, () => {
+    const cached = isCached ? [pod('p', 'n'), node('n')] : [pod('p', 'n')]
+    const asked: string[] = []
+    const logic = podLogic({ informers: fakeInformers(cached) }, (name) => {
+      asked.push(name)
+      return record
+    })
+    const { result, writes } = drive(logic.reconcile(logic.observe('ns/p')!))
+    assert.deepEqual([asked, writes.length], [['n'], writeCount])
+    assert.match((result?.error as Error | undefined)?.message ?? '', error ?? /^$/)
+  })
+}
+
+test('a pod that is gone is nothing to look at; one that cannot be marked is tried again', () => {
+  const logic = podLogic({ informers: fakeInformers([pod('p', 'n'), node('n')]) }, () => lost)
+  assert.equal(logic.observe('ns/gone'), undefined)
+  const onWrite = () => refused(500, 'InternalError', 'no')
+  const { result } = drive(logic.reconcile(logic.observe('ns/p')!), { onWrite })
+  assert.ok(result)
+  assert.deepEqual([(result.error as Error).message, result.terminal], ['no', undefined])
+})
