@@ -87,7 +87,6 @@ export class ZoneQueue {
 
   /** Behind those that may go earlier. */
   retry(node: QueuedNode, afterMs: number): void {
-    if (this.#waiting.get(node.name) !== node) return
     node.notBeforeMs = this.#clock.monotonicMs() + afterMs
     const inOrder = [...this.#waiting].toSorted(([, a], [, b]) => a.notBeforeMs - b.notBeforeMs)
     this.#waiting = new Map(inOrder)

@@ -40,10 +40,6 @@ export class ZoneTainter {
     this.#options = options
   }
 
-  get zones(): readonly string[] {
-    return [...this.#queues.keys()]
-  }
-
   /** Whether it is new. */
   addZone(zone: string): boolean {
     if (this.#queues.has(zone)) return false

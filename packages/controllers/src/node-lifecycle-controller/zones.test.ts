@@ -122,6 +122,29 @@ test('a node that was done is not taken again until it is forgotten; one that wa
   assert.ok(!queue.isEmpty)
 })
 
+test('one that is forgotten and added while it waits keeps its place and its pause', async () => {
+  const clock = testClock()
+  const queue = new ZoneQueue(clock, 1_000)
+  queue.add('a')
+  queue.retry(queue.take()!, 500)
+  queue.forget('a')
+  queue.add('a')
+  await clock.advance(400)
+  assert.equal(queue.take(), undefined)
+  await clock.advance(100)
+  assert.equal(queue.take()?.name, 'a')
+})
+
+test('what is done is the node that was taken, not one of its name that came since', () => {
+  const queue = new ZoneQueue(testClock(), 1_000)
+  queue.add('a')
+  const taken = queue.take()!
+  queue.remove('a')
+  queue.add('a')
+  queue.done(taken)
+  assert.ok(!queue.isEmpty)
+})
+
 test('a retry waits, costs a token, and lets others go first; a removed node is not put back', async () => {
   const clock = testClock()
   const queue = new ZoneQueue(clock, 10)

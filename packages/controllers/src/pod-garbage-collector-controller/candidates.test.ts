@@ -71,6 +71,12 @@ test('Equal creationTimestamps are ordered by name only; namespace is not compar
   assert.deepEqual(namesOf(inDeletionOrder(pods.toReversed())), ['a', 'b'])
 })
 
+test('age decides before the name', () => {
+  const pods = [pod('a', { ageSeconds: 10 }), pod('b', { ageSeconds: 20 })]
+  assert.deepEqual(namesOf(inDeletionOrder(pods)), ['b', 'a'])
+  assert.deepEqual(namesOf(inDeletionOrder(pods.toReversed())), ['b', 'a'])
+})
+
 const outOfService: readonly (readonly [string, PodOptions, NodeOptions, boolean])[] = [
   ['terminating, not ready, tainted', { terminating: true }, { ready: 'False' }, true],
   ['terminating, ready unknown, tainted', { terminating: true }, { ready: 'Unknown' }, true],

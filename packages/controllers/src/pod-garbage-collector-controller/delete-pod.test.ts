@@ -61,6 +61,12 @@ test('the other steps add no condition, and what did not change is not sent', ()
     metadata: { uid: 'p-uid' },
     status: { phase: 'Failed' },
   })
+  const { metadata, ...rest } = observed
+  const { generation: _, ...unnumbered } = metadata!
+  assert.deepEqual(patchedStatus({ ...rest, metadata: unnumbered }), {
+    metadata: { uid: 'p-uid' },
+    status: { phase: 'Failed' },
+  })
 })
 
 test('a condition that is True already keeps its time, one that is not gets a new one', () => {

@@ -271,10 +271,10 @@ test('what was started when it stops is waited for, nothing more is begun, and t
 })
 
 test('names and defaults are those of the page', () => {
-  const { name, aliases, serviceAccount } = podGarbageCollectorController
+  const { name, aliases, serviceAccount, enabledByDefault } = podGarbageCollectorController
   assert.deepEqual(
-    [name, aliases, serviceAccount],
-    ['pod-garbage-collector-controller', ['podgc'], 'pod-garbage-collector'],
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['pod-garbage-collector-controller', ['podgc'], 'pod-garbage-collector', true],
   )
   assert.deepEqual(defaultControllersConfiguration.podGarbageCollector, {
     terminatedPodThreshold: 12_500,

@@ -399,6 +399,17 @@ test('deletions are counted, and timed from when they were due', async (t) => {
   const name = 'taint_eviction_controller_pod_deletion'
   assert.equal(world.metrics.value(`${name}s_total`), 1)
   assert.deepEqual(world.metrics.observed(`${name}_duration_seconds`), [0.01])
+  const family = world.metrics.families.get(`${name}_duration_seconds`)
+  assert.ok(family !== undefined && 'buckets' in family)
+  assert.deepEqual(family.buckets, [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60, 120, 180, 240])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = taintEvictionController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['taint-eviction-controller', [], 'node-controller', true],
+  )
 })
 
 test('stopping cancels what waits and waits for what runs', async (t) => {
