@@ -56,6 +56,11 @@ const HANDLES: readonly (readonly [
     '#plain#s#pv#ns',
   ],
   [{ azureFile: { secretName, shareName: 's' } }, 'file.csi.azure.com', '#acc#s#pv#default'],
+  [
+    { azureFile: { secretName: `my-${secretName}-2`, shareName: 's' } },
+    'file.csi.azure.com',
+    '#acc#s#pv#default',
+  ],
   [{ cinder: { volumeID: 'cv' } }, 'cinder.csi.openstack.org', 'cv'],
   [{ vsphereVolume: { volumePath: '[ds] x.vmdk' } }, 'csi.vsphere.vmware.com', '[ds] x.vmdk'],
   [{ portworxVolume: { volumeID: 'px' } }, 'pxd.portworx.com', 'px'],

@@ -115,7 +115,7 @@ function fileHandle(
   name: string,
   namespace: string,
 ): string {
-  const account = /^azure-storage-account-(.+)-secret$/.exec(secretName)?.[1] ?? secretName
+  const account = /azure-storage-account-(.+)-secret/.exec(secretName)?.[1] ?? secretName
   return [group, account, shareName, name, namespace].join('#')
 }
 
