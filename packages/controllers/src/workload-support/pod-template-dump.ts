@@ -93,7 +93,7 @@ class Dump {
 function dumpMap(value: unknown, dump: (entry: unknown) => string): string {
   const entries = Object.entries((value ?? {}) as Json).filter(([, entry]) => entry !== undefined)
   if (entries.length === 0) return '<nil>'
-  entries.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
+  entries.sort(([left], [right]) => (left < right ? -1 : 1))
   return `map[${entries.map(([name, entry]) => `${name}:${dump(entry)}`).join(' ')}]`
 }
 
