@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Event, Node } from '@gyropilot/api'
+import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
 import { claim, volume, world } from './fixtures.ts'
+import { persistentVolumeBinderController } from './index.ts'
 
 test('a conflict is tried again without a word at default verbosity, another refusal with an error', () => {
   for (const [code, reason, isQuiet] of [
@@ -17,4 +21,94 @@ test('a conflict is tried again without a word at default verbosity, another ref
       assert.equal(verdict.expected, isQuiet, `${code}`)
     }
   }
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = persistentVolumeBinderController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'persistentvolume-binder-controller',
+      ['persistentvolume-binder'],
+      'persistent-volume-binder',
+      true,
+    ],
+  )
+  const { claim: claims, volume: volumes } = world([]).logic
+  assert.deepEqual([claims.queueName, volumes.queueName], ['claims', 'volumes'])
+  assert.deepEqual([claims.workers, volumes.workers], [1, 1])
+  assert.deepEqual(
+    [claims.eventComponent, volumes.eventComponent],
+    ['persistentvolume-controller', 'persistentvolume-controller'],
+  )
+  assert.equal(claims.alsoAwait?.length, 3)
+})
+
+test('claims and volumes are looked at when they come, and again every 15 s, until it is stopped', async () => {
+  const context = testContext({
+    name: 'persistentvolume-binder-controller',
+    configuration: defaultControllersConfiguration,
+    cached: [claim(), volume('lost', { phase: 'Pending', size: '1Mi' })],
+  })
+  const controller = await persistentVolumeBinderController.build(context)
+  const stopping = new AbortController()
+  const stopped = controller!.run(stopping.signal)
+  const seen = () => [
+    context.events.filter(({ reason }) => reason === 'FailedBinding').length,
+    context.client.requested('update').length,
+  ]
+  context.client.onRequest = () => {
+    throw statusError(404, 'NotFound', 'gone')
+  }
+  await context.clock.advance(1_000)
+  const [told = 0, written = 0] = seen()
+  assert.equal(told, 1)
+  assert.ok(written > 0)
+  await context.clock.advance(13_000)
+  const before = seen()
+  await context.clock.advance(2_000)
+  const after = seen()
+  assert.ok(after[0]! > before[0]! && after[1]! > before[1]!)
+  stopping.abort()
+  await context.clock.advance(1_000)
+  await stopped
+})
+
+test('what is gone leaves nothing behind', () => {
+  const here = world([])
+  const { binder, logic, metrics } = here
+  binder.begun.set('ns/c', { claimUid: 'c-uid', path: '/tmp/x', tries: 1, state: 'unsaved' })
+  binder.toldAtOwnVersion.set('ns/c', '7')
+  binder.times.begun('ns/c', 'provision', () => 'p')
+  logic.claim.forget?.('ns/c')
+  assert.deepEqual([binder.begun.size, binder.toldAtOwnVersion.size], [0, 0])
+  binder.times.ended('ns/c', 'provision')
+  const labels = (operation: string) => ({ plugin_name: 'p', operation_name: operation })
+  const took = 'volume_operation_total_seconds'
+  assert.deepEqual(metrics.observed(took, labels('provision')), [])
+  binder.times.begun('v', 'delete', () => 'p')
+  logic.volume.forget?.('v')
+  assert.deepEqual(metrics.observed(took, labels('delete')), [0])
+})
+
+test('an event of a recycler is news once, each time that it happened again, and after its volume was forgotten', () => {
+  const { binder, logic } = world([])
+  const event = (uid: string, count?: number) => ({ metadata: { uid }, count }) as Event
+  const news = (...events: readonly Event[]) => events.map((each) => binder.isNews(volume(), each))
+  assert.deepEqual(news(event('a'), event('a', 1), event('a', 2), event('b')), [
+    true,
+    false,
+    true,
+    true,
+  ])
+  assert.ok(binder.isNews(volume('other'), event('a')))
+  logic.volume.forget?.('v')
+  assert.deepEqual(news(event('a')), [true])
+})
+
+test('nodes are known where volumes are made on them', () => {
+  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
+  const known = (enableHostPathProvisioner: boolean) =>
+    world([node], { settings: { enableHostPathProvisioner } }).binder.nodeNamed('n')
+  assert.deepEqual([known(true), known(false)], [node, undefined])
 })
