@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import type { KubernetesObject } from '@gyropilot/api'
+import type { ControllerContext } from './controller.ts'
 import { currentTimeMs, recordEvent, wait } from './effects.ts'
-import type { Reconcile } from './effects.ts'
+import type { Effect, Reconcile } from './effects.ts'
+import type { Informer } from './informer.ts'
 import { runPeriodicController } from './periodic-controller.ts'
 import { testContext } from './testing/index.ts'
 
@@ -69,4 +72,64 @@ test('a stop ends the pause, and a round in the middle, without a word', async (
   stop.abort()
   await ended
   assert.deepEqual([finished, context.logger.lines], [0, []])
+})
+
+test('another source of events can be named, and rounds are traced', async () => {
+  const traced: string[] = []
+  const context = testContext({
+    name: 'sweeper',
+    configuration: undefined,
+    trace: {
+      started: (name, key) => void traced.push(`${name} starts ${key}`),
+      effect: (name: string, _: string, { effect }: Effect) =>
+        void traced.push(`${name} ${effect}`),
+      finished: (name) => void traced.push(`${name} ends`),
+    } as ControllerContext['trace'],
+  })
+  const stop = new AbortController()
+  const pod = { metadata: { name: 'p' } }
+  const ended = runPeriodicController(
+    {
+      periodMs: 1_000,
+      eventComponent: 'broom',
+      caches: [],
+      round: () => recordEvent(pod, 'Normal', 'Swept', 'clean'),
+    },
+    context,
+  ).run(stop.signal)
+  await context.clock.advance(0)
+  assert.deepEqual(
+    context.events.map(({ component }) => component),
+    ['broom'],
+  )
+  assert.deepEqual(traced, ['sweeper starts ', 'sweeper event', 'sweeper ends'])
+  stop.abort()
+  await ended
+})
+
+test('no round begins before all caches are filled', async () => {
+  for (const isFilled of [true, false]) {
+    const context = testContext({ name: 'sweeper', configuration: undefined })
+    const filling = Promise.withResolvers<boolean>()
+    const late = {
+      ...context.informers.informer(resources.pods),
+      whenSynced: () => filling.promise,
+    } as unknown as Informer<KubernetesObject>
+    const caches = [context.informers.informer(resources.nodes), late]
+    let rounds = 0
+    const stop = new AbortController()
+    function* round() {
+      rounds += 1
+    }
+    const ended = runPeriodicController({ periodMs: 1_000, caches, round }, context).run(
+      stop.signal,
+    )
+    await context.clock.advance(5_000)
+    assert.equal(rounds, 0)
+    filling.resolve(isFilled)
+    await context.clock.advance(0)
+    assert.equal(rounds, isFilled ? 1 : 0)
+    stop.abort()
+    await ended
+  }
 })

@@ -42,6 +42,18 @@ test('work that throws is logged, its key is given back, and the worker goes on 
   await running
 })
 
+test('a worker that failed does not wait out its second when it is stopped', async () => {
+  const { inner, queue, stop, running, ended } = working(1, () => {
+    throw new Error('a defect')
+  })
+  queue.add('a')
+  await inner.advance(500)
+  stop.abort()
+  await inner.advance(0)
+  assert.ok(ended())
+  await running
+})
+
 test('a key that is added while it is worked on comes again when it was given back', async () => {
   const work = Promise.withResolvers<void>()
   const worked: string[] = []

@@ -33,11 +33,6 @@ export class OwnCache<T extends KubernetesObject> {
     return this.#lister.byIndex(index, value).map((listed) => this.#newest(listed))
   }
 
-  /** All of them. */
-  list(): readonly T[] {
-    return this.#lister.list().map((listed) => this.#newest(listed))
-  }
-
   /** What there is to judge under the key. Undefined: it is gone, or the informer is behind and will tell again. */
   current(key: string): T | undefined {
     const listed = this.#lister.getByKey(key)
