@@ -107,7 +107,11 @@ function copiedTree(): string {
   const folder = join(tmpdir(), `gyropilot-mutate-${process.pid}`)
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root })
   for (const file of listed.toString().trim().split('\n')) {
-    if (!/^(packages|scripts)\/|^[^/]+\.json$/.test(file) || !existsSync(join(root, file))) continue
+    if (
+      !/^(packages|scripts|tests\/recordings)\/|^[^/]+\.json$/.test(file) ||
+      !existsSync(join(root, file))
+    )
+      continue
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     cpSync(join(root, file), join(folder, file))
   }
