@@ -8,7 +8,7 @@ import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { tokenForSigning } from '../bootstrap-token-support/bootstrap-token.ts'
 import { tokenSecret } from '../bootstrap-token-support/fixtures.ts'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
-import { bootstrapSignerLogic } from './index.ts'
+import { bootstrapSignerLogic, bootstrapSignerController } from './index.ts'
 import { configMapWatch, secretWatch } from './watches.ts'
 
 /** Of `payload` by the token abc123.tokenSecret. */
@@ -191,4 +191,12 @@ test('events of cluster-info and of tokens ask for the one key; deletions of the
   )
   assert.deepEqual([...secretWatch.onDelete!(tombstone)], [])
   assert.deepEqual([configMapWatch.resyncPeriodMs, secretWatch.resyncPeriodMs], [0, 0])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = bootstrapSignerController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['bootstrap-signer-controller', ['bootstrapsigner'], 'bootstrap-signer', false],
+  )
 })

@@ -176,3 +176,11 @@ test('while it runs it is counted, and it is skipped where the cloud has no inst
   assert.equal(await cloudNodeController.build(none), undefined)
   assert.ok((await cloudNodeController.build(cloudContext(partsOnly('instances')))) !== undefined)
 })
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = cloudNodeController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['cloud-node-controller', ['cloud-node'], 'node-controller', true],
+  )
+})

@@ -6,7 +6,7 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
-import { clusterRoleAggregationLogic } from './index.ts'
+import { clusterRoleAggregationLogic, clusterRoleAggregationController } from './index.ts'
 
 const HAMMER: PolicyRule = { verbs: ['hit'], apiGroups: ['tools'], resources: ['nails'] }
 const CHISEL: PolicyRule = { verbs: ['carve'], apiGroups: ['tools'], resources: ['wood'] }
@@ -179,4 +179,17 @@ test('any event of any ClusterRole queues every role that has an aggregationRule
   assert.deepEqual([...watch!.onDelete!(hammer)].sort(), both)
   const tombstone = new DeletedFinalStateUnknown<ClusterRole>('hammer', undefined)
   assert.deepEqual([...watch!.onDelete!(tombstone)].sort(), both)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = clusterRoleAggregationController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'clusterrole-aggregation-controller',
+      ['clusterrole-aggregation'],
+      'clusterrole-aggregation-controller',
+      true,
+    ],
+  )
 })

@@ -241,3 +241,18 @@ test('Given RBAC, the gate and v1beta1 served, then within 30s exactly one bundl
   stop.abort()
   await running
 })
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault, featureGates } =
+    clusterTrustBundlePublisherController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault, featureGates],
+    [
+      'kube-apiserver-serving-clustertrustbundle-publisher-controller',
+      [],
+      'kube-apiserver-serving-clustertrustbundle-publisher',
+      true,
+      ['ClusterTrustBundle'],
+    ],
+  )
+})

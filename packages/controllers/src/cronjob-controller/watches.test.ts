@@ -7,7 +7,7 @@ import type { Watch } from '@gyropilot/runtime'
 import { testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { cronJob, job } from './fixtures.ts'
-import { cronJobLogic } from './index.ts'
+import { cronJobLogic, cronJobController } from './index.ts'
 
 function world(cached: readonly CronJob[] = [cronJob()]) {
   const context = testContext({ configuration: defaultControllersConfiguration, cached })
@@ -116,4 +116,12 @@ test('children are Jobs of the namespace whose controller has the name, whatever
     ['a', 'b'],
   )
   assert.equal(logic.observe('ns/none'), undefined)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = cronJobController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['cronjob-controller', ['cronjob'], 'cronjob-controller', true],
+  )
 })

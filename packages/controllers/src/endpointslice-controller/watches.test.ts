@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { node } from '../endpoint-support/fixtures.ts'
 import { nodeWatch } from './watches.ts'
+import { endpointSliceController } from './index.ts'
 
 const before = node({ zone: 'a', cpu: '1' })
 const updates: readonly (readonly [
@@ -23,4 +24,12 @@ for (const [title, now, queued] of updates) {
 test('added and deleted nodes concern the zones', () => {
   assert.deepEqual([...nodeWatch.onAdd!(before)], ['topology'])
   assert.deepEqual([...nodeWatch.onDelete!(before)], ['topology'])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = endpointSliceController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['endpointslice-controller', ['endpointslice'], 'endpointslice-controller', true],
+  )
 })

@@ -12,7 +12,7 @@ import { RecordingMetrics, drive, fakeInformers } from '@gyropilot/runtime/testi
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
-import { ephemeralVolumeLogic } from './index.ts'
+import { ephemeralVolumeLogic, ephemeralVolumeController } from './index.ts'
 import { claimWatch, podWatch } from './watches.ts'
 
 const SPEC: PersistentVolumeClaimSpec = {
@@ -162,4 +162,12 @@ test('a pod is queued when it is added, and when one of its claims is deleted', 
   const tombstone = new DeletedFinalStateUnknown<PersistentVolumeClaim>('ns/p-scratch', undefined)
   assert.deepEqual([...watch.onDelete!(tombstone)], [])
   assert.deepEqual([watch.onAdd, watch.onUpdate], [undefined, undefined])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = ephemeralVolumeController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['ephemeral-volume-controller', ['ephemeral-volume'], 'ephemeral-volume-controller', true],
+  )
 })

@@ -7,7 +7,7 @@ import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
-import { legacyTokenCleanerLogic } from './index.ts'
+import { legacyTokenCleanerLogic, legacyTokenCleanerController } from './index.ts'
 
 const DAY_MS = 24 * 3_600_000
 const NOW_MS = Date.UTC(2026, 5, 30, 15)
@@ -234,4 +234,17 @@ test('One failing Secret must not stop the run; 404 and 409 of a deletion are no
 
 test('the period must be more than nothing', () => {
   assert.throws(() => run([], { cleanUpPeriodMs: 0 }), /must be greater than 0/)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = legacyTokenCleanerController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'legacy-serviceaccount-token-cleaner-controller',
+      ['legacy-service-account-token-cleaner'],
+      'legacy-service-account-token-cleaner',
+      true,
+    ],
+  )
 })

@@ -375,3 +375,11 @@ test('it is skipped without routes or where routes are not to be configured, and
     code: 'CLUSTER_CIDR_INVALID',
   })
 })
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = nodeRouteController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['node-route-controller', ['route'], 'route-controller', true],
+  )
+})

@@ -8,6 +8,7 @@ import { defaultAttachDetachConfiguration } from './config.ts'
 import { node, persistentVolume, pod, spec, uniqueName } from './fixtures.ts'
 import { Reconciler } from './reconciler.ts'
 import { nodeHandler, podHandler, volumeHandler } from './watches.ts'
+import { persistentVolumeAttachDetachController } from './index.ts'
 
 const UNDER_WAY = { isUnderWay: () => true }
 const NOT_YET = { isUnderWay: () => false }
@@ -93,4 +94,17 @@ test('a node that another one replaced is told what is attached to it, one that 
   const later = { ...node('a'), metadata: { ...node('a').metadata, uid: 'later' } }
   handler.onUpdate?.(node('a'), later)
   assert.deepEqual(known.actual.changedNodes(), ['a'])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = persistentVolumeAttachDetachController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'persistentvolume-attach-detach-controller',
+      ['attachdetach'],
+      'attachdetach-controller',
+      true,
+    ],
+  )
 })

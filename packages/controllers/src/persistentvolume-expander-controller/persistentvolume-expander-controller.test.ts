@@ -9,7 +9,7 @@ import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
 import { PRE_RESIZE_CAPACITY, RESIZER } from './config.ts'
 import { begunPatch, nodePartPatch } from './claim-patches.ts'
-import { volumeExpanderLogic } from './index.ts'
+import { volumeExpanderLogic, persistentVolumeExpanderController } from './index.ts'
 import { nextStep } from './next-step.ts'
 import { claimWatch } from './watches.ts'
 
@@ -348,4 +348,17 @@ test('conditions keep their places, a new one is the last', () => {
     'Resizing',
   ])
   assert.deepEqual(orderOf(begunPatch(resized(2, 0, 1), 'r', '2Gi', NOW)), ['Resizing', 'Strange'])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = persistentVolumeExpanderController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'persistentvolume-expander-controller',
+      ['persistentvolume-expander'],
+      'expand-controller',
+      true,
+    ],
+  )
 })

@@ -5,7 +5,7 @@ import type { PersistentVolume } from '@gyropilot/api'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
-import { persistentVolumeProtectionLogic } from './index.ts'
+import { persistentVolumeProtectionLogic, persistentVolumeProtectionController } from './index.ts'
 
 const OURS = 'kubernetes.io/pv-protection'
 
@@ -82,4 +82,12 @@ test('adds and updates are queued where there is something to decide; deletes ar
   assert.deepEqual([...watch!.onAdd!(volume({ deleting: true }))], [])
   assert.equal(watch!.onDelete, undefined)
   assert.equal(watch!.type, resources.persistentvolumes)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = persistentVolumeProtectionController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['persistentvolume-protection-controller', ['pv-protection'], 'pv-protection-controller', true],
+  )
 })

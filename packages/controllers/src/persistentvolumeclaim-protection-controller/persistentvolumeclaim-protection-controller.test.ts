@@ -8,7 +8,10 @@ import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
-import { persistentVolumeClaimProtectionLogic } from './index.ts'
+import {
+  persistentVolumeClaimProtectionLogic,
+  persistentVolumeClaimProtectionController,
+} from './index.ts'
 
 const OURS = 'kubernetes.io/pvc-protection'
 const DELETION = { deletionTimestamp: '2026-01-01T00:00:00Z' }
@@ -324,4 +327,18 @@ test('with the gate, all events of pods and claims without the condition are que
   assert.deepEqual([...claims.onAdd!(claim({ finalizers: [OURS] }))], ['ns'])
   const status = { conditions: [UNUSED] }
   assert.deepEqual([...claims.onAdd!(claim({ finalizers: [OURS], status }))], [])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } =
+    persistentVolumeClaimProtectionController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'persistentvolumeclaim-protection-controller',
+      ['pvc-protection'],
+      'pvc-protection-controller',
+      true,
+    ],
+  )
 })

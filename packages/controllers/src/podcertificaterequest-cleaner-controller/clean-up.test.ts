@@ -167,3 +167,18 @@ function podWithCertificate(): Pod {
     status: { phase: 'Running' },
   } as Pod
 }
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault, featureGates } =
+    podCertificateRequestCleanerController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault, featureGates],
+    [
+      'podcertificaterequest-cleaner-controller',
+      [],
+      'podcertificaterequestcleaner',
+      true,
+      ['PodCertificateRequest'],
+    ],
+  )
+})

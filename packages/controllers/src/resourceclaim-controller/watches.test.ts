@@ -7,7 +7,7 @@ import { RecordingMetrics, fakeInformers } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { claim, consumer, fromTemplate, pod, template } from './fixtures.ts'
 import type { PodOptions } from './fixtures.ts'
-import { resourceClaimLogic } from './index.ts'
+import { resourceClaimLogic, resourceClaimController } from './index.ts'
 
 /** The keys that an event brings, with these objects cached. */
 function queued(
@@ -128,4 +128,18 @@ test('Given pods with extended resource claims in several phases, then the claim
     'claim:ns/ext',
   ])
   assert.deepEqual(resources.pods.kind, 'Pod')
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault, featureGates } = resourceClaimController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault, featureGates],
+    [
+      'resourceclaim-controller',
+      ['resource-claim-controller'],
+      'resource-claim-controller',
+      true,
+      ['DynamicResourceAllocation'],
+    ],
+  )
 })

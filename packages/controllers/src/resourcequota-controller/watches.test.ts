@@ -4,6 +4,7 @@ import { standardEvaluators } from '@gyropilot/api'
 import type { KubernetesObject, ResourceQuota, UsageEvaluator } from '@gyropilot/api'
 import { Countables } from './countables.ts'
 import { isCountedAnew, queueOfAdded, queueOfUpdated, quotasOfChange } from './watches.ts'
+import { resourceQuotaController } from './index.ts'
 
 type Amounts = Readonly<Record<string, string>>
 const known = new Countables(standardEvaluators())
@@ -74,4 +75,12 @@ test('All other types: updates ignored', () => {
   const isAnew = (resource: string) => isCountedAnew(evaluatorOf(resource), previous!, current!, 0)
   assert.ok(!isAnew('configmaps') && !isAnew('secrets') && !isAnew('resourceclaims'))
   assert.ok(isAnew('persistentvolumeclaims'))
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = resourceQuotaController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['resourcequota-controller', ['resourcequota'], 'resourcequota-controller', true],
+  )
 })

@@ -11,6 +11,7 @@ import { syncCode } from '../publisher-support/sync-metrics.ts'
 import { observe } from './observe.ts'
 import { reconcile } from './reconcile.ts'
 import { configMapWatch, namespaceWatch } from './watches.ts'
+import { rootCaCertificatePublisherController } from './index.ts'
 
 const BUNDLE = '  -----BEGIN CERTIFICATE-----\n é \n'
 
@@ -183,4 +184,17 @@ test('Given nil error, an API 404, an API status without code, a plain error, th
   )
   assert.deepEqual(codes, ['200', '404', '500', '500'])
   assert.equal(syncCode(new Error('wrapped', { cause: refusal(404, 'NotFound') })), '500')
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = rootCaCertificatePublisherController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'root-ca-certificate-publisher-controller',
+      ['root-ca-cert-publisher'],
+      'root-ca-cert-publisher',
+      true,
+    ],
+  )
 })

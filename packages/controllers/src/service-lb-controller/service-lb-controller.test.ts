@@ -209,3 +209,11 @@ test('a Service that fails waits 5 s, then twice as long each time, up to 300 s'
 test('it is skipped where the cloud has no balancers', async () => {
   assert.equal(await serviceLbController.build(cloudContext(partsOnly('instances'))), undefined)
 })
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = serviceLbController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['service-lb-controller', ['service'], 'service-controller', true],
+  )
+})

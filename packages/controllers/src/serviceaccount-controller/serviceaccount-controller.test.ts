@@ -9,6 +9,7 @@ import { refused } from '../workload-support/fixtures.ts'
 import { observe } from './observe.ts'
 import { reconcile } from './reconcile.ts'
 import { namespaceWatch, serviceAccountWatch } from './watches.ts'
+import { serviceAccountController } from './index.ts'
 
 function namespace(
   phase: 'Active' | 'Terminating' | undefined = 'Active',
@@ -173,5 +174,13 @@ test('a deleted account of any name queues its namespace, tombstones included; a
   assert.deepEqual(
     [serviceAccountWatch.onAdd, serviceAccountWatch.onUpdate],
     [undefined, undefined],
+  )
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = serviceAccountController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['serviceaccount-controller', ['serviceaccount'], 'service-account-controller', true],
   )
 })

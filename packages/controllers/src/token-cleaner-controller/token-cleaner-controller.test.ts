@@ -7,7 +7,7 @@ import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { tokenSecret } from '../bootstrap-token-support/fixtures.ts'
-import { tokenCleanerLogic } from './index.ts'
+import { tokenCleanerLogic, tokenCleanerController } from './index.ts'
 
 const HOUR_MS = 3_600_000
 const at = (offsetMs: number): string => new Date(NOW_MS + offsetMs).toISOString()
@@ -120,4 +120,12 @@ test('Given DELETE returns 500, then nothing more happens until the Secret chang
     const { effects, result } = sync(secret, { onWrite: () => refused(code, 'Reason') })
     assert.deepEqual([effects.length, result], [1, undefined])
   }
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = tokenCleanerController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['token-cleaner-controller', ['tokencleaner'], 'token-cleaner', false],
+  )
 })

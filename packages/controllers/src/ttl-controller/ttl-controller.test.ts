@@ -5,7 +5,7 @@ import type { Node } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
-import { ttlLogic } from './index.ts'
+import { ttlLogic, ttlController } from './index.ts'
 import { reconcile } from './reconcile.ts'
 import { TtlSteps } from './ttl-steps.ts'
 
@@ -126,4 +126,12 @@ test('nodes are counted by events: adds and deletes, tombstones included, once e
   assert.match(wanted() ?? '', /"15"/)
   watch!.onDelete!(node())
   assert.equal(wanted(), undefined)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = ttlController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    ['ttl-controller', ['ttl'], 'ttl-controller', true],
+  )
 })

@@ -13,7 +13,10 @@ import type { Watch } from '@gyropilot/runtime'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
-import { volumeAttributesClassProtectionLogic } from './index.ts'
+import {
+  volumeAttributesClassProtectionLogic,
+  volumeAttributesClassProtectionController,
+} from './index.ts'
 
 const OURS = 'kubernetes.io/vac-protection'
 
@@ -163,4 +166,19 @@ test('a class is queued where there is something to decide, never when it is gon
   assert.deepEqual([...classes.onAdd!(gold({ finalizers: [OURS] }))], [])
   assert.deepEqual([...classes.onUpdate!(DELETED, gold({ deleting: true }))], [])
   assert.equal(classes.onDelete, undefined)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault, featureGates } =
+    volumeAttributesClassProtectionController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault, featureGates],
+    [
+      'volumeattributesclass-protection-controller',
+      [],
+      'volumeattributesclass-protection-controller',
+      true,
+      ['VolumeAttributesClass'],
+    ],
+  )
 })

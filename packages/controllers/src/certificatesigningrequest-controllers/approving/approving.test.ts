@@ -9,7 +9,7 @@ import { NODE, certificateRequest } from '../fixtures.ts'
 import type { RequestOptions } from '../fixtures.ts'
 import { requestWatch } from '../watches.ts'
 import { refused } from '../../workload-support/fixtures.ts'
-import { certificateApprovingLogic } from './index.ts'
+import { certificateApprovingLogic, certificateApprovingController } from './index.ts'
 import { reconcile } from './reconcile.ts'
 
 const SELF = { username: 'system:node:n1' }
@@ -164,4 +164,17 @@ test('queue, workers and retries are those of the page', () => {
   assert.deepEqual([rateLimiter?.whenMs('a'), rateLimiter?.whenMs('a')], [200, 400])
   for (let i = 0; i < 20; i++) rateLimiter?.whenMs('a')
   assert.equal(rateLimiter?.whenMs('a'), 1000_000)
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = certificateApprovingController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'certificatesigningrequest-approving-controller',
+      ['csrapproving'],
+      'certificate-controller',
+      true,
+    ],
+  )
 })

@@ -6,7 +6,7 @@ import { generateKeyPair, issueCertificate } from '@gyropilot/foundation/x509'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import { refused } from '../../workload-support/fixtures.ts'
-import { certificateCleanerLogic } from './index.ts'
+import { certificateCleanerLogic, certificateCleanerController } from './index.ts'
 import { isOver } from './age-rules.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 2)
@@ -128,4 +128,17 @@ test('the cleaner deletes plainly, and a refusal stops nothing', () => {
     options: undefined,
   })
   assert.deepEqual([logic.periodMs, logic.caches], [HOUR_MS, []])
+})
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = certificateCleanerController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'certificatesigningrequest-cleaner-controller',
+      ['csrcleaner'],
+      'certificate-controller',
+      true,
+    ],
+  )
 })

@@ -294,3 +294,16 @@ test('requests are read from the cache', async () => {
   assert.deepEqual([observe('csr'), observe('other')], [object, undefined])
   assert.deepEqual(watches[0]?.type, resources.certificatesigningrequests)
 })
+
+test('names are those of the page', () => {
+  const { name, aliases, serviceAccount, enabledByDefault } = certificateSigningController
+  assert.deepEqual(
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'certificatesigningrequest-signing-controller',
+      ['csrsigning'],
+      'certificate-controller',
+      true,
+    ],
+  )
+})
