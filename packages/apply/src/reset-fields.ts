@@ -10,7 +10,7 @@ const STATUS = { ignored: setOf(['f:status']) }
 const SPEC_AND_METADATA = { ignored: setOf(['f:spec'], ['f:metadata']) }
 const NOTHING: FieldFilter = {}
 
-/** Keyed by `<resource>.<group>/<subresource>`. */
+/** Keyed by `<resource>.<group>/<subresource>`; without a subresource, the object itself. */
 const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
   'deployments.apps/status': { ignored: setOf(['f:spec'], ['f:metadata', 'f:labels']) },
   'pods/status': {
@@ -20,6 +20,8 @@ const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
       ['f:metadata', 'f:ownerReferences'],
     ),
   },
+  // Nobody changes what was asked for, so nobody owns it.
+  'certificatesigningrequests.certificates.k8s.io/': { ignored: setOf(['f:spec'], ['f:status']) },
   'certificatesigningrequests.certificates.k8s.io/status': {
     ignored: setOf(['f:spec'], ['f:status', 'f:conditions']),
   },
@@ -42,9 +44,11 @@ export function resetFields(
   subresource: string,
   hasStatusSubresource: boolean,
 ): FieldFilter {
-  if (subresource === '') return hasStatusSubresource ? STATUS : NOTHING
   const endpoint = `${group === '' ? resource : `${resource}.${group}`}/${subresource}`
-  return BY_ENDPOINT[endpoint] ?? (subresource === 'status' ? SPEC : NOTHING)
+  const own = BY_ENDPOINT[endpoint]
+  if (own !== undefined) return own
+  if (subresource === '') return hasStatusSubresource ? STATUS : NOTHING
+  return subresource === 'status' ? SPEC : NOTHING
 }
 
 /** The same for custom resources. */

@@ -1,5 +1,6 @@
 /** Reads and writes of resources. Contract: docs/behaviour/api-server/requests.md and storage-and-watch.md. */
 import type { Clock, RandomSource } from '@gyropilot/foundation'
+import { applyCreates, putCreates } from '../registry/object-subresources.ts'
 import { applyPatchBody } from './writes/apply-body.ts'
 import type { ApiError, Authorizer } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
@@ -170,7 +171,7 @@ export class ResourceHandler {
     const draft = decodeDraft(body, this.#parts.bodies.decoding(call, call.resource.info, options))
     checkNamespace(call, draft)
     checkName(call, draft)
-    const createsMissing = call.resource.rules.createOnUpdate === true && call.subresource === ''
+    const createsMissing = putCreates(call.resource, call.subresource)
     let first = true
     const written = await this.#parts.writer.update(
       targetOf(call),
@@ -245,7 +246,7 @@ export class ResourceHandler {
       targetOf(call),
       {
         fieldsManaged: true,
-        beforeCreate: subresource === '' ? () => this.#mayCreate(call) : undefined,
+        beforeCreate: applyCreates(resource, subresource) ? () => this.#mayCreate(call) : undefined,
         makeDraft: (current) => {
           // Told only of what is there to be changed, or may be created.
           if (body.status === 'rejected') throw body.reason
@@ -286,7 +287,7 @@ export class ResourceHandler {
   }
 
   #mayCreate(call: ResourceCall): void {
-    const { resource, namespace, name, user, info } = call
+    const { resource, subresource, namespace, name, user, info } = call
     const { group, version, resource: plural } = resource.info
     const attributes = {
       user,
@@ -294,7 +295,7 @@ export class ResourceHandler {
       group,
       version,
       resource: plural,
-      subresource: '',
+      subresource,
       namespace,
       name,
       path: info.path,

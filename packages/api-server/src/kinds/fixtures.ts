@@ -47,6 +47,7 @@ export function createErrors(type: KindName, object: Draft): string[] {
   const draft = created(type, object)
   const rules = rulesFor(type.group, type.kind)
   const errors = new FieldErrors()
+  rules?.validateFirst?.(draft, errors, context)
   validateMetadata(draft, type.namespaced !== false, nameCheckOf(rules), errors)
   rules?.validate?.(draft, errors, context)
   return text(errors)

@@ -41,6 +41,8 @@ export interface KindRules<T = any> {
   prepareForCreate?(object: DraftOf<T>, context: RuleContext): void
   /** The same before an update; by default status is taken from `stored` when the kind has a status subresource. */
   prepareForUpdate?(object: DraftOf<T>, stored: StoredOf<T>, context: RuleContext): void
+  /** What of a new object is told before the errors of its metadata. */
+  validateFirst?(object: StoredOf<T>, errors: FieldErrors, context: RuleContext): void
   validate?(object: StoredOf<T>, errors: FieldErrors, context: RuleContext): void
   /**
    * What an update is checked for; default `validate-first`: `validate`, then `validateUpdate`. Secrets and ConfigMaps report
@@ -62,7 +64,7 @@ export interface KindRules<T = any> {
   readonly subresources?: Readonly<Record<string, SubresourceRules<T>>>
   /** Kinds with a generation start at 1; it grows when this part changes. Default for kinds with a status: `spec`. Null: none. */
   readonly generationOf?: ((object: StoredOf<T>) => unknown) | null
-  /** PUT and PATCH apply may create (leases, endpoints, events, ...). */
+  /** PUT creates what is missing, as apply always does (services, roles, leases, endpoints, events, ...). */
   readonly createOnUpdate?: boolean
   /** PUT without a resourceVersion is refused with 422 when false. Default: allowed. */
   readonly unconditionalUpdate?: boolean
@@ -91,6 +93,8 @@ export interface KindRules<T = any> {
 
 // oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds
 export interface SubresourceRules<T = any> {
+  /** An object that is missing is created through the subresource: by PUT and apply, or by apply alone. Default: 404. */
+  readonly createOnUpdate?: 'always' | 'applied'
   prepareForUpdate?(object: DraftOf<T>, stored: StoredOf<T>, context: RuleContext): void
   validateUpdate?(
     object: StoredOf<T>,

@@ -2,7 +2,7 @@
  * Subresources whose body is the object itself: each takes one part from the request and the rest from the store.
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Status subresources", and subresources-and-admission.md.
  */
-import type { RuleContext } from './kind-rules.ts'
+import type { KindRules, RuleContext, SubresourceRules } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from './resource-registry.ts'
 
@@ -41,6 +41,21 @@ export function prepareSubresource(
     if (finalizers === undefined || finalizers === null || finalizers.length === 0)
       delete draft['spec'].finalizers
   }
+}
+
+/** Whether a PUT of what is missing creates it. */
+export function putCreates({ rules }: ServedResource, subresource: string): boolean {
+  if (subresource === '') return rules.createOnUpdate === true
+  return subresourceRules(rules, subresource)?.createOnUpdate === 'always'
+}
+
+/** Whether server-side apply of what is missing creates it. */
+export function applyCreates({ rules }: ServedResource, subresource: string): boolean {
+  return subresource === '' || subresourceRules(rules, subresource)?.createOnUpdate !== undefined
+}
+
+function subresourceRules(rules: KindRules, subresource: string): SubresourceRules | undefined {
+  return subresource === 'status' ? rules.status : rules.subresources?.[subresource]
 }
 
 /** Everything but metadata and these fields is as stored. */

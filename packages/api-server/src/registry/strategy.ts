@@ -45,6 +45,7 @@ function resetStatus({ info, custom }: ServedResource, draft: Draft): void {
 export function validateCreate(resource: ServedResource, draft: Draft, context: RuleContext): void {
   const errors = new FieldErrors()
   const isLast = checksMetadataLast(resource)
+  resource.rules.validateFirst?.(draft, errors, context)
   if (!isLast) checkNewMetadata(resource, draft, errors)
   resource.rules.validate?.(draft, errors, context)
   if (isLast && errors.list.length === 0) checkNewMetadata(resource, draft, errors)

@@ -40,6 +40,7 @@ export class IpAllocator {
     if (dryRun) return undefined
     const name = formatIp(ip)
     if (this.#isTaken(name)) return 'provided IP is already allocated'
+    if (!owner.name) return ownerless(name)
     this.#commit(name, owner, nowMs)
     return undefined
   }
@@ -101,6 +102,11 @@ export class IpAllocator {
       metadata: { ...object['metadata'], resourceVersion: String(revision) },
     }))
   }
+}
+
+/** An IPAddress has a parent with a name: a Service whose name was forgotten hears of it from here first. */
+export function ownerless(ip: string): string {
+  return `IPAddress.networking.k8s.io ${JSON.stringify(ip)} is invalid: spec.parentRef.name: Required value`
 }
 
 function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: string): Stored {

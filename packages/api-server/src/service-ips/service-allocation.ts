@@ -9,7 +9,7 @@ import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parseIp } from '@gyropilot/schema/validation/ip'
 import type { Store } from '../storage/store.ts'
-import { IpAllocator } from './ip-allocator.ts'
+import { IpAllocator, ownerless } from './ip-allocator.ts'
 import type { Owner } from './ip-allocator.ts'
 import { familyOf, setIpFamilies } from './ip-families.ts'
 import type { IpFamily } from './ip-families.ts'
@@ -122,9 +122,15 @@ class ServiceAllocation implements AllocationHook {
       const given = wanted[i]
       if (given !== undefined && had.includes(given)) continue
       if (given === undefined || given === '') {
-        const found = this.#ips.takeAny(family, owner, nowMs, dryRun)
+        const isOwned = dryRun || Boolean(owner.name)
+        const found = this.#ips.takeAny(family, owner, nowMs, dryRun || !isOwned)
         if (found === undefined)
           throw internalError('failed to allocate a serviceIP: range is full')
+        if (!isOwned) {
+          const problem = `failed to allocate IP: ${ownerless(found)}`
+          errors.invalid('spec.clusterIPs', [''], problem)
+          return
+        }
         if (!dryRun) taken.ips.push(found)
         wanted[i] = found
       } else if (parseIp(given) !== undefined) {

@@ -6,7 +6,7 @@ import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './l
 import { dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from './names.ts'
 import { isNumber } from './numbers.ts'
 
-export type NameCheck = (name: string, generated: boolean) => readonly string[]
+export type NameCheck = (name: string, generated: boolean, object: Stored) => readonly string[]
 
 /** How the names of a kind are checked. */
 export type NameRule = 'subdomain' | 'label' | 'path-segment' | NameCheck
@@ -56,11 +56,11 @@ export function validateCommonMetadata(
       errors,
       `${field}.generateName`,
       metadata.generateName,
-      check(metadata.generateName, true),
+      check(metadata.generateName, true, object),
     )
   }
   if (!metadata.name) errors.required(`${field}.name`, 'name or generateName is required')
-  else invalidAll(errors, `${field}.name`, metadata.name, check(metadata.name, false))
+  else invalidAll(errors, `${field}.name`, metadata.name, check(metadata.name, false, object))
   if (namespaced) {
     if (!metadata.namespace) errors.required(`${field}.namespace`)
     else invalidAll(errors, `${field}.namespace`, metadata.namespace, dnsLabel(metadata.namespace))

@@ -2,7 +2,11 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { Draft, KindRules, Stored } from '../../registry/kind-rules.ts'
 import { TERMINATION_PENDING, setCondition } from './conditions.ts'
-import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
+import {
+  definitionName,
+  validateDefinition,
+  validateDefinitionUpdate,
+} from './definition-validation.ts'
 import { isKnownFormat } from '@gyropilot/schema/formats'
 import { additionalOf, itemsOf, propertiesOf } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
@@ -13,6 +17,7 @@ export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io'
 export const definitionRules: KindRules = {
   group: 'apiextensions.k8s.io',
   kind: 'CustomResourceDefinition',
+  name: definitionName,
   defaults: defaultDefinition,
   generationOf: (object) => object['spec'],
   prepareForCreate(object) {

@@ -3,7 +3,11 @@ import { test } from 'node:test'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { definitionRules } from './definition-rules.ts'
-import { validateDefinition, validateDefinitionUpdate } from './definition-validation.ts'
+import {
+  definitionName,
+  validateDefinition,
+  validateDefinitionUpdate,
+} from './definition-validation.ts'
 
 const SCHEMA = {
   openAPIV3Schema: {
@@ -49,13 +53,17 @@ test('a small definition is valid and gets its defaults', () => {
 const LABEL =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
+test('the name of a definition is made of plural and group', () => {
+  const object = { spec: { group: 'example.com', names: { plural: 'things' } } }
+  const other = 'must be spec.names.plural+"."+spec.group'
+  assert.deepEqual(definitionName('things.example.com', false, object), [])
+  assert.deepEqual(definitionName('x', false, object), [other])
+  assert.deepEqual(definitionName('x-', true, object), [other])
+  assert.equal(definitionName('X', false, object).length, 2)
+})
+
 test('each rule of names and versions has its message', () => {
   const cases: readonly [string, (object: Draft) => void, readonly string[]][] = [
-    [
-      'name',
-      (o) => (o['metadata'].name = 'x'),
-      ['metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group'],
-    ],
     [
       'group without a dot',
       (o) => {

@@ -3,6 +3,7 @@ import { deepEqual } from '@gyropilot/api'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { dns1035Label, dnsSubdomain } from '@gyropilot/schema/validation/names'
+import { nameCheckOf, type NameCheck } from '@gyropilot/schema/validation/metadata'
 import { validateConversion } from '../conversion-validation.ts'
 import { validateRules } from '../rule-validation.ts'
 import { validateSchema } from '../schemas/schema-validation.ts'
@@ -10,13 +11,24 @@ import { internalVersions, partOf, type Per, type Version } from './versions.ts'
 import { propertyOf, simplePath } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
 
+const OTHER_NAME = 'must be spec.names.plural+"."+spec.group'
+
+function requiredName(spec: Stored): string {
+  return `${spec['names']?.plural ?? ''}.${spec['group'] ?? ''}`
+}
+
+/** What is wrong with the name of a new definition. */
+export const definitionName: NameCheck = (name, generated, object) => {
+  const problems = nameCheckOf({ name: 'subdomain' })(name, generated, object)
+  return name === requiredName(object['spec'] ?? {}) ? problems : [...problems, OTHER_NAME]
+}
+
 /** `stored`: the definition before an update. */
 export function validateDefinition(object: Stored, errors: FieldErrors, stored?: Stored): void {
   const spec: Stored = object['spec'] ?? {}
   const { name } = object['metadata'] ?? {}
-  const required = `${spec['names']?.plural ?? ''}.${spec['group'] ?? ''}`
-  if (name && name !== required)
-    errors.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')
+  if (stored !== undefined && name !== requiredName(spec))
+    errors.invalid('metadata.name', name, OTHER_NAME)
   validateGroup(spec['group'] ?? '', errors)
   validateScope(spec, errors)
   requireSchemas(spec, errors)

@@ -125,7 +125,10 @@ export class ObjectWriter {
     const rules = this.#ruleContext(context, target)
     const version: string = draft['metadata'].resourceVersion ?? ''
     prepareCreate(resource, draft, { ...rules, uid: uuid(this.#uids) })
-    const settle = this.#parts.allocations.begin(resource, draft, undefined, context.dryRun)
+    const settle =
+      target.subresource === ''
+        ? this.#parts.allocations.begin(resource, draft, undefined, context.dryRun)
+        : NOTHING_TAKEN
     let stored = false
     try {
       validateCreate(resource, draft, rules)

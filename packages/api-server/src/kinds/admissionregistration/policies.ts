@@ -234,6 +234,7 @@ export const validatingAdmissionPolicy: KindRules<ValidatingAdmissionPolicy> = {
   group: GROUP,
   kind: 'ValidatingAdmissionPolicy',
   unconditionalUpdate: false,
+  status: { createOnUpdate: 'applied' },
   defaults(object) {
     const spec = (object.spec ??= {})
     spec.failurePolicy ??= 'Fail'

@@ -14,7 +14,13 @@ function availability(object: StoredOf<APIService>): string {
 export const apiService: KindRules<APIService> = {
   group: 'apiregistration.k8s.io',
   kind: 'APIService',
-  name: 'path-segment',
+  name(name, _generated, object) {
+    const problems = pathSegment(name)
+    const { group = '', version = '' } = object.spec ?? {}
+    const expected = `${version}.${group}`
+    if (problems.length > 0 || name === expected) return problems
+    return [`must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`]
+  },
   generationOf: null,
   unconditionalUpdate: false,
   defaults(object) {
@@ -26,14 +32,6 @@ export const apiService: KindRules<APIService> = {
   validate(object, errors) {
     const spec = object.spec ?? {}
     const { group = '', version = '' } = spec
-    const expected = `${version}.${group}`
-    const name: string = object.metadata?.name ?? ''
-    if (name !== '' && pathSegment(name).length === 0 && name !== expected)
-      errors.invalid(
-        'metadata.name',
-        name,
-        `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`,
-      )
     if (group !== '') invalidAll(errors, 'spec.group', group, dnsSubdomain(group))
     else if (version !== 'v1')
       errors.required('spec.group', 'only v1 may have an empty group and it better be legacy kube')

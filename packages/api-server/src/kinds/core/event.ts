@@ -201,8 +201,8 @@ export const eventsEvent: KindRules<Event> = {
   generationOf: null,
   createOnUpdate: true,
   updateOrder: 'update-only',
+  validateFirst: (object, errors) => validateEvent(object, 'reportingController', errors),
   validate(object, errors) {
-    validateEvent(object, 'reportingController', errors)
     validateSeries(object, errors)
     if (!object.eventTime) errors.required('eventTime')
     if (object.type !== 'Normal' && object.type !== 'Warning')

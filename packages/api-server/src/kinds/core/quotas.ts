@@ -325,6 +325,7 @@ export const limitRange: KindRules<LimitRange> = {
   group: '',
   kind: 'LimitRange',
   generationOf: null,
+  createOnUpdate: true,
   // Clients may leave the name out: the server then takes a UUID.
   prepareForCreate(object) {
     const metadata = (object.metadata ??= {})

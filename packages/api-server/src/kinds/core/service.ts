@@ -98,6 +98,7 @@ export const service: KindRules<Service> = {
   kind: 'Service',
   name: 'label',
   generationOf: null,
+  createOnUpdate: true,
   defaults,
   prepareForCreate(object) {
     // Nothing is routed to it.
@@ -113,6 +114,7 @@ export const service: KindRules<Service> = {
   updateOrder: 'update-first',
   validateUpdate: validateServiceUpdate,
   status: {
+    createOnUpdate: 'always',
     validateUpdate: (object, _stored, errors) => validateLoadBalancerStatus(object, errors),
   },
   selectableFields: {

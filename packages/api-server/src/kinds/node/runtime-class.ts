@@ -12,6 +12,7 @@ export const runtimeClass: KindRules<RuntimeClass> = {
   group: 'node.k8s.io',
   kind: 'RuntimeClass',
   generationOf: null,
+  createOnUpdate: true,
   unconditionalUpdate: false,
   validate(object, errors) {
     const handler: string = object.handler ?? ''

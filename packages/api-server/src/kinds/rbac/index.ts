@@ -54,6 +54,7 @@ export const role: KindRules<Role> = {
   kind: 'Role',
   name: 'path-segment',
   generationOf: null,
+  createOnUpdate: true,
   canonicalize: (object) => nullWhenEmpty(object, 'rules'),
   validate: (object, errors) => validateRules(object.rules, true, errors),
 }
@@ -63,6 +64,7 @@ export const clusterRole: KindRules<ClusterRole> = {
   kind: 'ClusterRole',
   name: 'path-segment',
   generationOf: null,
+  createOnUpdate: true,
   canonicalize: (object) => nullWhenEmpty(object, 'rules'),
   validate(object, errors) {
     validateRules(object.rules, false, errors)
@@ -106,6 +108,7 @@ function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules<RoleBind
     kind,
     name: 'path-segment',
     generationOf: null,
+    createOnUpdate: true,
     defaults(object) {
       if (object.roleRef && !object.roleRef.apiGroup) object.roleRef.apiGroup = GROUP
       for (const subject of object.subjects ?? []) {

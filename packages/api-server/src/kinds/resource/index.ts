@@ -67,10 +67,9 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   },
   defaults: (object) => defaultClaimSpec(object.spec?.devices),
   canonicalize: (object) => canonicalizeClaimSpec(object.spec?.devices),
-  validate(object, errors, context) {
-    validateAdminAccess(object.spec?.devices, errors, context)
-    validateClaimSpec(object.spec?.devices, errors, 'spec.devices')
-  },
+  validateFirst: (object, errors, context) =>
+    validateAdminAccess(object.spec?.devices, errors, context),
+  validate: (object, errors) => validateClaimSpec(object.spec?.devices, errors, 'spec.devices'),
   // What was accepted stays accepted, for it cannot change.
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
@@ -119,8 +118,9 @@ export const resourceClaimTemplate: KindRules<ResourceClaimTemplate> = {
   generationOf: null,
   defaults: (object) => defaultClaimSpec(object.spec?.spec?.devices),
   canonicalize: (object) => canonicalizeClaimSpec(object.spec?.spec?.devices),
-  validate(object, errors, context) {
-    validateAdminAccess(object.spec?.spec?.devices, errors, context)
+  validateFirst: (object, errors, context) =>
+    validateAdminAccess(object.spec?.spec?.devices, errors, context),
+  validate(object, errors) {
     validateTemplateMetadata(object.spec?.metadata, errors)
     validateClaimSpec(object.spec?.spec?.devices, errors, 'spec.spec.devices')
   },
