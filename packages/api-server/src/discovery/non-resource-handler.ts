@@ -6,7 +6,13 @@ import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
 import { unavailable, type Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import { negotiate, notAcceptable, parseAccept, requireType } from '../http/negotiation.ts'
+import {
+  negotiate,
+  notAcceptable,
+  parseAccept,
+  requireRoutedType,
+  requireType,
+} from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ComponentPages } from './component-pages.ts'
@@ -92,9 +98,9 @@ export class NonResources implements NonResourceHandler {
     if (request.method !== 'GET' && !this.#answersAnyMethod(path)) throw methodNotAllowed()
     if (isAnswer(value)) return value
     const accept = headerOf(request.headers, 'accept')
+    requireRoutedType(accept, {})
     const output = negotiate(accept, {
       watch: false,
-      watchable: false,
       transformable: false,
       messages: 'none',
     })

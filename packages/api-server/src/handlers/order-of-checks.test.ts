@@ -295,6 +295,20 @@ test('Given any access to Endpoints, then the deprecation Warning, also on 400 a
   seen.stop()
 })
 
+test('Given Endpoints and a type of body or answer that no route knows, then 415 before 406, and no deprecation Warning', async () => {
+  const { request } = await server()
+  const path = '/api/v1/namespaces/default/endpoints/none'
+  const patch = { 'content-type': 'text/plain', accept: 'text/html' }
+  for (const [method, headers, status] of [
+    ['PATCH', patch, 415],
+    ['PATCH', { ...patch, 'content-type': 'application/merge-patch+json' }, 406],
+    ['GET', { accept: 'text/html' }, 406],
+  ] as const) {
+    const answer = await request(method, path, method === 'GET' ? undefined : {}, headers)
+    assert.deepEqual([answer.status, answer.headers['warning']], [status, undefined])
+  }
+})
+
 test("Given a Table list with includeObject=None, then rows without object and `metadata.resourceVersion` equal to the list's", async () => {
   const { request } = await server()
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'

@@ -15,7 +15,7 @@ import {
 import { text, unavailable, type Answer } from '../http/answer.ts'
 import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import { errorType, negotiate } from '../http/negotiation.ts'
+import { errorType, negotiate, requireRoutedType } from '../http/negotiation.ts'
 import { isPretty } from '../http/pretty.ts'
 import { isUnreadable, parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
@@ -23,12 +23,14 @@ import type { ResourceRegistry, ServedResource } from '../registry/resource-regi
 import type { Call, ResourceCall } from './call.ts'
 import {
   isMutating,
+  isPassedOn,
   isStreamOfBytes,
   timeBoundOf,
   type Deadline,
   type TimeBound,
 } from './limits/deadline.ts'
 import type { DeletionHandler } from './writes/deletion-handler.ts'
+import { patchTypeOf } from './writes/patch.ts'
 import { pinnedName } from './reads/field-selector.ts'
 import { tooManyRequests, type InFlight } from './limits/in-flight.ts'
 import type { Internals } from './internals.ts'
@@ -197,9 +199,6 @@ export class Pipeline {
     if (!info.isResourceRequest) return this.#nonResource(request, info)
     const route = findRoute(this.#parts.registry, request.method, info)
     if (route === undefined) return this.#unrouted(info)
-    if (route.resource.deprecationWarning !== undefined)
-      warnings.add(route.resource.deprecationWarning)
-    if (route.refusal !== undefined) throw route.refusal
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)
     return this.#parts.metrics?.measure(info, request, answer) ?? answer
   }
@@ -220,20 +219,19 @@ export class Pipeline {
   }
 
   async #routed(call: Call, route: Route): Promise<Answer> {
-    const { request, info } = call
-    const collection = route.operation === 'watch' || route.operation === 'list'
-    const watchable = collection && route.resource.info.verbs.includes('watch')
-    const accept = headerOf(request.headers, 'accept')
-    // Streams of bytes (logs, proxies, connections) are not negotiated.
-    const raw = isStreamOfBytes(route.subresource)
-    const wishes = raw ? undefined : accept
+    const { request, info, warnings } = call
+    // What is passed on to others (proxies, connections) is not negotiated here.
+    const passedOn = isPassedOn(route.subresource)
+    const wishes = passedOn ? undefined : headerOf(request.headers, 'accept')
+    if (!route.resource.custom && !passedOn) checkRouted(request, route, wishes)
+    const { deprecationWarning } = route.resource
+    if (deprecationWarning !== undefined) warnings.add(deprecationWarning)
+    if (route.refusal !== undefined) throw route.refusal
     const options = {
       watch: false,
-      watchable,
       transformable: true,
       tables: isShownInTables(route),
       messages: isTyped(route.resource) ? 'all' : 'metadata',
-      routed: !route.resource.custom,
     } as const
     const output = negotiate(wishes, options)
     // A watch is first of all a list, and judged as one.
@@ -302,13 +300,35 @@ async function orNotFound(
   return (await found) ?? text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
 }
 
-const CREATED_ONLY: ReadonlySet<string> = new Set(['binding', 'eviction', 'token'])
+/** Routes know types of bodies and answers, and are found by them before anything is handled. Throws 415 and 406. */
+function checkRouted(request: ServerRequest, route: Route, accept: string | undefined): void {
+  if (request.method === 'PATCH') patchTypeOf(headerOf(request.headers, 'content-type'), true)
+  const collection = route.operation === 'watch' || route.operation === 'list'
+  requireRoutedType(accept, { collection, log: route.subresource === 'log' })
+}
 
-/** What is created and never read again has no columns. */
-function isShownInTables({ resource, subresource }: Route): boolean {
-  return subresource === ''
-    ? resource.info.verbs.some((verb) => verb !== 'create')
-    : !CREATED_ONLY.has(subresource)
+const WITHOUT_TABLES: ReadonlySet<string> = new Set([
+  // Created and never read again.
+  'binding',
+  'eviction',
+  'token',
+  'log',
+  'approval',
+  'ephemeralcontainers',
+  'finalize',
+  'resize',
+])
+/** Most have the columns of their kind. */
+const STATUS_WITHOUT_TABLES: ReadonlySet<string> = new Set([
+  'apiservices.apiregistration.k8s.io',
+  'customresourcedefinitions.apiextensions.k8s.io',
+  'resourceclaims.resource.k8s.io',
+])
+
+function isShownInTables({ resource: { info }, subresource }: Route): boolean {
+  if (subresource === '') return info.verbs.some((verb) => verb !== 'create')
+  if (subresource === 'status') return !STATUS_WITHOUT_TABLES.has(`${info.resource}.${info.group}`)
+  return !WITHOUT_TABLES.has(subresource)
 }
 
 /** Objects of the API itself have messages; custom resources and what others measure have none. */

@@ -293,6 +293,10 @@ export class SubresourceEndpoint {
         throw badRequest('Upgrade request required')
       return { ...base, body: { kind: 'connection', target: answer.connection } }
     }
+    // There is no metadata of a log.
+    const isObject = code !== 204 && contentType === undefined
+    if (!isObject && call.output.transformation !== undefined)
+      throw unclassified('object does not implement the Object interfaces')
     if (code === 204) return { ...base, body: { kind: 'empty' } }
     if (contentType !== undefined) {
       if (typeof body === 'string')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../contracts.ts'
-import { errorType, inputType, negotiate } from './negotiation.ts'
+import { errorType, inputType, negotiate, requireRoutedType } from './negotiation.ts'
 
 type Messages = 'all' | 'metadata' | 'none'
 
-const LIST = { watch: false, watchable: true, transformable: true, messages: 'all' as Messages }
+const LIST = { watch: false, transformable: true, messages: 'all' as Messages }
 const WATCH = { ...LIST, watch: true }
 const CUSTOM = { ...LIST, messages: 'metadata' as Messages }
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
@@ -61,10 +61,6 @@ const NOTHING =
   '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAMS = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message: string])[] = [
-  ['text/html', LIST, `${NOTHING}, ${STREAMS}`],
-  ['text/html', { ...LIST, watchable: false }, NOTHING],
-  ['application/*', { ...LIST, watchable: false }, NOTHING],
-  ['application/cbor', { ...LIST, watchable: false }, NOTHING],
   [
     `${table}v2`,
     LIST,
@@ -78,7 +74,7 @@ const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message
 ]
 
 for (const [accept, options, message] of REFUSED) {
-  test(`Accept ${accept} is refused${options.watch ? ' on a watch' : ''}${options.watchable ? '' : ' where nothing can be watched'}`, () => {
+  test(`Accept ${accept} is refused${options.watch ? ' on a watch' : ''}`, () => {
     assert.throws(
       () => negotiate(accept, options),
       (error: unknown) =>
@@ -86,6 +82,30 @@ for (const [accept, options, message] of REFUSED) {
     )
   })
 }
+
+const UNROUTED: readonly (readonly [
+  accept: string,
+  route: Parameters<typeof requireRoutedType>[1],
+  types: string,
+])[] = [
+  ['text/html', { collection: true }, `${NOTHING}, ${STREAMS}`],
+  ['text/html', {}, NOTHING],
+  ['application/*', {}, NOTHING],
+  ['application/cbor', {}, NOTHING],
+  ['text/html', { log: true }, NOTHING.replace('application/json', 'text/plain, application/json')],
+]
+
+for (const [accept, route, message] of UNROUTED) {
+  test(`no route is found for Accept ${accept} of ${JSON.stringify(route)}`, () => {
+    assert.throws(() => requireRoutedType(accept, route), { code: 406, message })
+  })
+}
+
+test('a route is found by a type whatever its parameters, and by text where that is a log', () => {
+  for (const accept of [undefined, '', '*/*', 'application/json;as=Table', 'a/b, */*;q=0.1'])
+    requireRoutedType(accept, {})
+  requireRoutedType('text/plain', { log: true })
+})
 
 test('yaml on a watch is refused in YAML', () => {
   assert.equal(errorType('application/yaml')?.mediaType, 'application/yaml')

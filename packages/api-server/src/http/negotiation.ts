@@ -76,14 +76,11 @@ function qualityOf(text: string): number {
 interface NegotiationOptions {
   /** The endpoint streams. */
   readonly watch: boolean
-  readonly watchable: boolean
   readonly transformable: boolean
   /** The answer has columns. Default true. */
   readonly tables?: boolean
   /** What of the answer has a form in protobuf. */
   readonly messages: 'all' | 'metadata' | 'none'
-  /** Types are only looked for among the clauses with their parameters, not before that in the header as it stands (custom resources). */
-  readonly routed?: boolean
   /** Clauses may name a version of the server (`sv`). Default true. */
   readonly serverVersions?: boolean
 }
@@ -91,7 +88,6 @@ interface NegotiationOptions {
 /** The type of the answer, or 406. Who takes JSON too is given JSON rather than protobuf: it costs the server less. */
 export function negotiate(accept: string | undefined, options: NegotiationOptions): NegotiatedType {
   if (accept === undefined || accept === '') return PLAIN_JSON
-  if (options.routed !== false && !namesKnownType(accept)) throw noneAvailable(options.watchable)
   let fits = false
   let inProtobuf: NegotiatedType | undefined
   for (const clause of parseAccept(accept)) {
@@ -116,12 +112,15 @@ const PLAIN_JSON: NegotiatedType = {
   pretty: false,
 }
 
-/** As routes are found: parameters and qualities do not count, and of the wildcards only the full one. */
-function namesKnownType(accept: string): boolean {
-  return accept.split(',').some((clause) => {
-    const type = clause.split(';', 1)[0]!.trim()
-    return type === '*/*' || MEDIA_TYPES.some((known) => known === type)
-  })
+/** As routes are found: parameters and qualities do not count, and of the wildcards only the full one. `collection`: lists can be streamed. Throws 406. */
+export function requireRoutedType(
+  accept: string | undefined,
+  { collection = false, log = false }: { readonly collection?: boolean; readonly log?: boolean },
+): void {
+  const known = [...(log ? ['text/plain'] : []), ...MEDIA_TYPES]
+  const types = (accept || '*/*').split(',').map((clause) => clause.split(';', 1)[0]!.trim())
+  if (types.some((type) => type === '*/*' || known.includes(type))) return
+  throw unavailable(known.join(', ') + (collection ? `, ${STREAM_TYPES}` : ''))
 }
 
 function covers(range: string, mediaType: MediaType): boolean {
@@ -173,10 +172,6 @@ export function requireType(accept: string | undefined, mediaType: string): void
   if (!types.some((type) => type === '*/*' || type === mediaType)) throw unavailable(mediaType)
 }
 
-function noneAvailable(watchable: boolean): ApiError {
-  return unavailable(MEDIA_TYPES.join(', ') + (watchable ? `, ${STREAM_TYPES}` : ''))
-}
-
 function unavailable(types: string): ApiError {
   return new ApiError(
     406,
@@ -195,10 +190,8 @@ export function notAcceptable(streamed: boolean): ApiError {
 /** Refusals are never turned into anything. */
 const REFUSALS: NegotiationOptions = {
   watch: false,
-  watchable: false,
   transformable: false,
   messages: 'all',
-  routed: false,
   serverVersions: false,
 }
 

@@ -110,10 +110,11 @@ function rowOf(
 export function metadataOnly(
   object: Stored,
   version: 'v1' | 'v1beta1',
-  { rules }: ServedResource,
+  { rules, storage }: ServedResource,
 ): Record<string, unknown> {
   const { computedAnnotations } = rules
-  const metadata = object['metadata']
+  // Annotations that carry fields of another version are no part of what is stored.
+  const { metadata } = storage.toStored?.(object) ?? object
   const shown =
     computedAnnotations === undefined ? metadata : withoutAnnotations(metadata, computedAnnotations)
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: shown }

@@ -26,6 +26,11 @@ export function isStreamOfBytes(subresource: string): boolean {
   return LONG_RUNNING_SUBRESOURCES.has(subresource)
 }
 
+/** To a node or to a Service; a log is answered here. */
+export function isPassedOn(subresource: string): boolean {
+  return subresource !== 'log' && isStreamOfBytes(subresource)
+}
+
 function isLongRunning({ verb, subresource }: RequestInfo): boolean {
   return verb === 'watch' || isStreamOfBytes(subresource)
 }

@@ -95,7 +95,7 @@ export const resourceSlice: KindRules<ResourceSlice> = {
     'spec.driver': (object) => object.spec?.driver ?? '',
   },
   columns: tableColumns<ResourceSlice>('resource.k8s.io/resourceslices', {
-    Node: (object) => object.spec?.nodeName ?? '<unset>',
+    Node: (object) => object.spec?.nodeName ?? '',
     Driver: (object) => object.spec?.driver ?? '',
     Pool: (object) => object.spec?.pool?.name ?? '',
   }),
