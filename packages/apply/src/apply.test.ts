@@ -143,8 +143,8 @@ test('a configuration that breaks the schema is refused with the words of the re
       '.spec.template.spec.containers: duplicate entries for key [name="c"]',
     ],
     [
-      { spec: { a: 1, b: 1 } },
-      'errors:\n  .spec.a: field not declared in schema\n  .spec.b: field not declared in schema',
+      { spec: { b: 1, a: 1 }, zz: 1 },
+      'errors:\n  .spec.a: field not declared in schema\n  .zz: field not declared in schema',
     ],
   ]
   for (const [body, text] of cases) {

@@ -61,11 +61,15 @@ function checkMap(map: MapShape, value: unknown, path: string, problems: string[
     report(problems, path, `expected map, got &{${goText(value)}}`)
     return
   }
-  for (const [name, child] of Object.entries(value)) {
+  // Nothing of the map is looked at behind the first field that nobody declared.
+  for (const [name, child] of Object.entries(value).toSorted(byString(([key]) => key))) {
     const type = map.fields.get(name)?.type ?? map.values
     const childPath = `${path}.${name}`
-    if (type === undefined) report(problems, childPath, 'field not declared in schema')
-    else check(type, child, childPath, problems)
+    if (type === undefined) {
+      report(problems, childPath, 'field not declared in schema')
+      return
+    }
+    check(type, child, childPath, problems)
   }
 }
 

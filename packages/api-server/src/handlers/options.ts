@@ -219,9 +219,13 @@ const NO_LIST_OPTIONS: ListOptions = {
 }
 
 function validateList(options: ListOptions, errors: FieldErrors): void {
-  const { resourceVersion, resourceVersionMatch: match } = options
+  judgeMatch(options, errors)
   if (options.sendInitialEvents !== undefined)
     errors.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')
+}
+
+function judgeMatch(options: ListOptions, errors: FieldErrors): void {
+  const { resourceVersion, resourceVersionMatch: match } = options
   if (match === '') return
   if (resourceVersion === '') {
     errors.forbidden(

@@ -1,6 +1,6 @@
 /** What a handler answers, before anybody decided whether it becomes bytes. */
 import type { MediaType } from './negotiation.ts'
-import type { PreparedWatch } from './watch-sink.ts'
+import type { PreparedWatch, WatchTransform } from './watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 
@@ -19,7 +19,7 @@ export type AnswerBody =
   | {
       readonly kind: 'watch'
       readonly watch: PreparedWatch
-      readonly transform: ((object: Stored) => unknown) | undefined
+      readonly transform: WatchTransform | undefined
     }
   | {
       readonly kind: 'bytes'

@@ -1,6 +1,6 @@
 /** Answers for callers within the process: values as they are, nothing encoded unless another form was asked for. Events are never encoded. */
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
-import type { WatchEventType, WatchSink } from './watch-sink.ts'
+import type { WatchEventType, WatchSink, WatchTransform } from './watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Answer, AnswerBody } from './answer.ts'
 import { encodeBody } from './encode.ts'
@@ -83,7 +83,7 @@ async function encoded(
 
 /** The events of one watch, for one reader. */
 class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject>> {
-  readonly #transform: ((object: Stored) => unknown) | undefined
+  readonly #transform: WatchTransform | undefined
   #events: WatchEvent<KubernetesObject>[] = []
   #next = 0
   #ended = false
@@ -91,13 +91,13 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
   #roomMade: (() => void) | undefined
   onStop: (() => void) | undefined
 
-  constructor(transform: ((object: Stored) => unknown) | undefined) {
+  constructor(transform: WatchTransform | undefined) {
     this.#transform = transform
   }
 
   send(type: WatchEventType, object: Stored): boolean {
     if (this.#events.length - this.#next >= MOST_WAITING_EVENTS) return false
-    const shown = this.#transform === undefined ? object : this.#transform(object)
+    const shown = this.#transform === undefined ? object : this.#transform(object, type)
     if (shown === undefined) return false
     this.#events.push({ type, object: shown } as WatchEvent<KubernetesObject>)
     this.#wakeUp()

@@ -3,6 +3,9 @@ import type { Stored } from '@gyropilot/schema/objects'
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
+/** How the object of an event is shown; undefined: it cannot be, and the watch ends. */
+export type WatchTransform = (object: Stored, type: WatchEventType) => unknown
+
 /** Where the events of a watch go. `send` is called in the turn of the commit and must not wait. */
 export interface WatchSink {
   /** False: the reader is too slow and its buffer is full; the watch ends. */

@@ -14,6 +14,9 @@ interface TableOptions {
   readonly nowMs: number
 }
 
+/** Of a bookmark, which was not created. */
+const NO_TIME = '0001-01-01T00:00:00Z'
+
 const DEFAULT_COLUMNS: readonly PrinterColumn[] = [
   {
     name: 'Name',
@@ -26,7 +29,7 @@ const DEFAULT_COLUMNS: readonly PrinterColumn[] = [
     name: 'Created At',
     type: 'date',
     description: CREATED_AT_DESCRIPTION,
-    cell: (object) => object['metadata']?.creationTimestamp ?? '<unknown>',
+    cell: (object) => object['metadata']?.creationTimestamp ?? NO_TIME,
   },
 ]
 
@@ -55,13 +58,15 @@ function columnsOf({ columns, rules, custom }: ServedResource): readonly Printer
 }
 
 function columnDefinitions(resource: ServedResource): readonly object[] {
-  return columnsOf(resource).map(({ name, type, format = '', description, priority = 0 }) => ({
-    name,
-    type,
-    format,
-    description,
-    priority,
-  }))
+  return columnsOf(resource)
+    .filter(({ undeclared }) => undeclared !== true)
+    .map(({ name, type, format = '', description, priority = 0 }) => ({
+      name,
+      type,
+      format,
+      description,
+      priority,
+    }))
 }
 
 /** A Table of these objects; `withColumns` is false for all but the first event of a watch. */

@@ -110,6 +110,8 @@ export interface PrinterColumn<T = any> {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   readonly format?: 'name' | ''
   readonly description: string
+  /** True: rows have the cell, but the Table does not tell of the column. */
+  readonly undeclared?: boolean
   /** 0 is shown always, 1 with `-o wide`. Default 0. */
   readonly priority?: number
   cell(object: StoredOf<T>, nowMs: number): string | number | boolean

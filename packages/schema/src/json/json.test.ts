@@ -51,3 +51,23 @@ test('a number that is larger than all others is found as it was written', () =>
 test('what is no JSON is refused as JSON.parse does', () => {
   assert.throws(() => parseJson('{'), SyntaxError)
 })
+
+test('half of a pair of surrogates becomes U+FFFD, whole pairs and escaped backslashes stay', () => {
+  const cases = [
+    ['"\\ud800"', '\ufffd'],
+    ['"\\udc00\\ud800A"', '\ufffd\ufffdA'],
+    ['"\\ud83d\\ude00"', '😀'],
+    ['"\\\\ud800"', '\\ud800'],
+    ['"\\n\\uD800\\u0041"', '\n\ufffdA'],
+  ] as const
+  for (const [text, value] of cases) assert.equal(parseJson(text).value, value, text)
+})
+
+test('integers beyond int64 are remembered as they were written', () => {
+  const { value, spellings } = parseJson(
+    '{"a":123456789012345678901234567890,"b":[9223372036854775807]}',
+  )
+  const { b } = value as { b: object }
+  assert.deepEqual([...spellings!.get(value as object)!], [['a', '123456789012345678901234567890']])
+  assert.equal(spellings!.get(b), undefined)
+})

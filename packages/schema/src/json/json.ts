@@ -8,7 +8,7 @@ import { parseExact } from './exact-json.ts'
 /** Members in document order, of the objects that repeat a key. */
 export type Occurrences = WeakMap<object, readonly (readonly [string, unknown])[]>
 
-/** Numbers with a fraction or an exponent as they were written, by the object or list that they stand in. */
+/** Numbers with a fraction or an exponent, and those beyond int64, as they were written, by the object or list that they stand in. */
 export type Spellings = WeakMap<object, ReadonlyMap<string | number, string>>
 
 /** What a value does not say of the text that it came from. */
@@ -23,10 +23,24 @@ export interface ParsedJson extends DocumentNotes {
   readonly value: unknown
 }
 
+/** Strings may have so many digits, too: then the slower way finds nothing. */
+const HUGE_NUMBER = /\d{19}/
+const SURROGATES =
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\./gs
+const SINGLE_LENGTH = 6
+
+/** Half of a pair of surrogates is no character: Go reads U+FFFD in its place. */
+function wellFormed(text: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text
+  return text.replace(SURROGATES, (found) => (found.length === SINGLE_LENGTH ? '\\ufffd' : found))
+}
+
 /** Throws SyntaxError. */
-export function parseJson(text: string): ParsedJson {
+export function parseJson(given: string): ParsedJson {
+  const text = wellFormed(given)
   const value = parseExact(text)
-  const { colons, isPlain } = scan(text)
+  const { colons, isPlain: isShort } = scan(text)
+  const isPlain = isShort && !HUGE_NUMBER.test(text)
   const isUnique = countKeys(value) === colons
   if (isUnique && isPlain) return { value, occurrences: undefined }
   const { root, occurrences, spellings } = new TextParser(text)
@@ -88,6 +102,11 @@ function scan(text: string): { readonly colons: number; readonly isPlain: boolea
   return { colons, isPlain }
 }
 
+/** Integers up to there are exact. */
+function isBeyondInt64(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isSafeInteger(value)
+}
+
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57
 }
@@ -129,8 +148,9 @@ class TextParser {
     while (this.#at < this.#text.length && !',]} \t\r\n'.includes(this.#text[this.#at]!)) this.#at++
     const written = this.#text.slice(start, this.#at)
     const isNumber = first === '-' || isDigit(first.charCodeAt(0))
-    if (isNumber && /[.eE]/.test(written)) this.#spelling = written
-    return parseExact(written)
+    const value = parseExact(written)
+    if (isNumber && (/[.eE]/.test(written) || isBeyondInt64(value))) this.#spelling = written
+    return value
   }
 
   /** Collects what the members of one object or list look like. */

@@ -2,6 +2,7 @@
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
 import { unclassified } from '../../http/errors.ts'
+import type { WatchTransform } from '../../http/watch-sink.ts'
 import { CUSTOM_SCALE_COLUMNS, SCALE_COLUMNS } from '../../printing/scale-columns.ts'
 import { includeObjectOf, metadataOnly, tableOf } from '../../printing/table.ts'
 import type { Stored } from '@gyropilot/schema/objects'
@@ -119,7 +120,7 @@ export function listAnswer(
 export function watchTransform(
   call: ResourceCall,
   nowMs: () => number,
-): ((object: Stored) => unknown) | undefined {
+): WatchTransform | undefined {
   const { transformation } = call.output
   if (transformation === undefined) return undefined
   const { as, version } = transformation
@@ -129,16 +130,13 @@ export function watchTransform(
     return (object) => (isStatus(object) ? object : metadataOnly(object, version, call.resource))
   const includeObject = includeObjectOf(call.info.query)
   let first = true
-  return (object) => {
+  return (object, type) => {
     if (isStatus(object)) return object
     const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
-    const table = tableOf(
-      call.resource,
-      [object],
-      metadata,
-      { version, includeObject, nowMs: nowMs() },
-      first,
-    )
+    // What a bookmark says stands in its object.
+    const included = type === 'BOOKMARK' && includeObject === 'None' ? 'Metadata' : includeObject
+    const options = { version, includeObject: included, nowMs: nowMs() }
+    const table = tableOf(call.resource, [object], metadata, options, first)
     first = false
     return table
   }

@@ -128,22 +128,38 @@ function warnOfOrphans({ resource, warnings }: ResourceCall, options: DeleteOpti
 }
 
 const SCHEME = 'pkg/apis/meta/internalversion/scheme/register.go:27'
-/** Kinds of every group that such a body might be instead. */
-const META_KINDS: ReadonlySet<string> = new Set([
+/** Kinds that such a body might be instead: of whatever version, and of those of metadata. */
+const UNVERSIONED_KINDS: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',
   'APIResourceList',
   'APIVersions',
   'Status',
 ])
+const FORM_KINDS = ['PartialObjectMetadata', 'PartialObjectMetadataList', 'Table', 'TableOptions']
+const META_KINDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['meta.k8s.io/v1beta1', new Set(FORM_KINDS)],
+  [
+    'meta.k8s.io/v1',
+    new Set([
+      ...FORM_KINDS,
+      'CreateOptions',
+      'GetOptions',
+      'ListOptions',
+      'PatchOptions',
+      'UpdateOptions',
+      'WatchEvent',
+    ]),
+  ],
+])
 
 /** Whatever version it names, it has to be DeleteOptions. Throws 400. */
 function checkDeleteOptionsKind(body: ParsedBody): void {
   const { kind, apiVersion } = headerFields(body, badRequest)
-  const version = apiVersion || 'v1'
+  const version = apiVersion || 'meta.k8s.io/v1'
   if (version.split('/').length > 2) throw badRequest(`unexpected GroupVersion string: ${version}`)
   if (!kind || kind === 'DeleteOptions') return
-  if (version === 'v1' && META_KINDS.has(kind))
+  if (UNVERSIONED_KINDS.has(kind) || META_KINDS.get(version)?.has(kind) === true)
     throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`)
   throw badRequest(
     `no kind ${goQuote(kind)} is registered for version ${goQuote(version)} in scheme "${SCHEME}"`,

@@ -10,6 +10,7 @@ import {
   type JsonPatchOperation,
 } from '@gyropilot/api'
 import { schemaOf } from '@gyropilot/api/schema'
+import { byString } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import { badRequest, bodyTooLarge, internalError, unclassified } from '../../http/errors.ts'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
@@ -95,7 +96,9 @@ export function patchObject(
     if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error))
     throw invalidPatch(stringifyExact(patched), error.message)
   }
-  problems.push(...new Set(decoded.problems))
+  // What was merged goes by the names of its fields.
+  const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
+  problems.push(...[...new Set(decoded.problems)].toSorted(byPath))
   if (problems.length > 0 && decoding.validation === 'Strict') {
     const shown = type === 'strategic' ? goFormat(patch) : stringifyExact(patched)
     throw invalidPatch(shown, `strict decoding error: ${problems.join(', ')}`)

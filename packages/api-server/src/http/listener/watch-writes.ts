@@ -1,6 +1,6 @@
 /** A watch on its way to a peer over the network. */
 import type { ServerResponse as Http1Response } from 'node:http'
-import type { WatchEventType, WatchSink } from '../watch-sink.ts'
+import type { WatchEventType, WatchSink, WatchTransform } from '../watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { encodeEvent } from '../encode.ts'
 import type { EventEncoder } from '../encode.ts'
@@ -14,13 +14,13 @@ const COMFORTABLE_BYTES = 1_048_576
 /** A watch as lines of JSON, or frames of protobuf. */
 export class WatchStream implements WatchSink {
   readonly #outgoing: Outgoing
-  readonly #transform: ((object: Stored) => unknown) | undefined
+  readonly #transform: WatchTransform | undefined
   readonly #encode: EventEncoder
   readonly #done = Promise.withResolvers<void>()
 
   constructor(
     outgoing: Outgoing,
-    transform: ((object: Stored) => unknown) | undefined,
+    transform: WatchTransform | undefined,
     encode: EventEncoder = encodeEvent,
   ) {
     this.#outgoing = outgoing
@@ -34,7 +34,7 @@ export class WatchStream implements WatchSink {
 
   send(type: WatchEventType, object: Stored): boolean {
     if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
-    const shown = this.#transform === undefined ? object : this.#transform(object)
+    const shown = this.#transform === undefined ? object : this.#transform(object, type)
     if (shown === undefined) return false
     ;(this.#outgoing as Http1Response).write(this.#encode(type, object, shown))
     return true

@@ -7,7 +7,7 @@ import { ageColumn, column, nameColumn } from '../columns.ts'
 
 function availability(object: StoredOf<APIService>): string {
   const condition = (object.status?.conditions ?? []).find(({ type }) => type === 'Available')
-  if (condition === undefined) return '<unknown>'
+  if (condition === undefined) return 'Unknown'
   return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason})`
 }
 

@@ -139,6 +139,6 @@ export const deployment: KindRules<Deployment> = {
     'Up-to-date': (object) => object.status?.updatedReplicas ?? 0,
     Available: (object) => object.status?.availableReplicas ?? 0,
     ...containerCells,
-    Selector: (object) => selectorText(object.spec?.selector),
+    Selector: ({ spec }) => (spec?.selector ? selectorText(spec.selector) : ''),
   }),
 }

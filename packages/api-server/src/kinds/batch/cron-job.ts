@@ -68,6 +68,8 @@ const template = (object: StoredOf<CronJob>): StoredOf<PodTemplateSpec> =>
 const containers = (object: StoredOf<CronJob>): readonly StoredOf<Container>[] =>
   template(object).spec?.containers ?? []
 
+const SUSPENDED: Readonly<Record<string, string>> = { true: 'True', false: 'False' }
+
 export const cronJob: KindRules<CronJob> = {
   group: 'batch',
   kind: 'CronJob',
@@ -98,7 +100,7 @@ export const cronJob: KindRules<CronJob> = {
   columns: tableColumns('batch/cronjobs', {
     Schedule: (object) => object.spec?.schedule ?? '',
     Timezone: (object) => object.spec?.timeZone ?? '<none>',
-    Suspend: (object) => (object.spec?.suspend === true ? 'True' : 'False'),
+    Suspend: (object) => SUSPENDED[String(object.spec?.suspend)] ?? '<unset>',
     Active: (object) => (object.status?.active ?? []).length,
     'Last Schedule': (object, nowMs) =>
       object.status?.lastScheduleTime ? formatAge(object.status.lastScheduleTime, nowMs) : '<none>',

@@ -48,6 +48,7 @@ function externalIps(object: StoredOf<Service>): string {
     const all = [...new Set([...assigned.toSorted(), ...own])]
     return all.length > 0 ? all.join(',') : '<pending>'
   }
+  if (!spec.type) return '<unknown>'
   return own.length > 0 ? own.join(',') : '<none>'
 }
 

@@ -14,7 +14,7 @@ import {
   parseIp,
   validateCidr,
 } from '@gyropilot/schema/validation/ip'
-import { column, nameColumn, tableColumns } from '../columns.ts'
+import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
 
 export const serviceCidr: KindRules<ServiceCIDR> = {
   group: 'networking.k8s.io',
@@ -131,5 +131,6 @@ export const ipAddress: KindRules<IPAddress> = {
         return `${prefix}/${parent.namespace ? `${parent.namespace}/` : ''}${parent.name}`
       },
     ),
+    { ...ageColumn, undeclared: true },
   ],
 }

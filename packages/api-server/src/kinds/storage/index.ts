@@ -114,8 +114,8 @@ export const storageClass: KindRules<StorageClass> = {
     DEFAULT_CLASS,
     tableColumns('storage.k8s.io/storageclasses', {
       Provisioner: (object) => object.provisioner ?? '',
-      ReclaimPolicy: (object) => object.reclaimPolicy ?? '',
-      VolumeBindingMode: (object) => object.volumeBindingMode ?? '',
+      ReclaimPolicy: (object) => object.reclaimPolicy ?? 'Delete',
+      VolumeBindingMode: (object) => object.volumeBindingMode ?? 'Immediate',
       AllowVolumeExpansion: (object) => object.allowVolumeExpansion === true,
     }),
   ),
