@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import type { ConfigMap, Secret } from '@gyropilot/api'
 import { begin, expectAll, fed, file, finish, gyro, refuseAll } from './session.ts'
 
 before(begin)
@@ -47,6 +48,46 @@ test('auth can-i, whoami, reconcile; create token', () => {
   assert.match(
     gyro.kubectl(...account, 'get', 'secrets').stderr,
     /\(Forbidden\).*cannot list resource "secrets"/,
+  )
+})
+
+test('a bootstrap token signs the cluster information, and is forgotten when it ends', async () => {
+  const token = (id: string, expiration: string) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: {
+      'token-id': id,
+      'token-secret': '0123456789abcdef',
+      'usage-bootstrap-signing': 'true',
+      expiration,
+    },
+  })
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+  gyro.apply(token('abcdef', inHours(1)))
+  const clusterInfo = '/api/v1/namespaces/kube-public/configmaps'
+  const signature = await gyro.until(
+    'a signature',
+    10_000,
+    clusterInfo,
+    (found: readonly ConfigMap[]) =>
+      found.map(({ data }) => data?.['jws-kubeconfig-abcdef']).find(Boolean),
+  )
+  assert.match(signature, /^ey[\w-]+\.\.[\w-]+$/)
+  const read = gyro.ok(
+    '--as=system:anonymous',
+    '--namespace=kube-public',
+    'get',
+    'configmap/cluster-info',
+    '-o=yaml',
+  )
+  assert.ok(read.includes(`server: ${gyro.server}`))
+
+  gyro.apply(token('fedcba', inHours(-1)))
+  const secrets = '/api/v1/namespaces/kube-system/secrets'
+  await gyro.until('the end of the other', 10_000, secrets, (found: readonly Secret[]) =>
+    found.some(({ metadata }) => metadata?.name === 'bootstrap-token-fedcba') ? undefined : true,
   )
 })
 

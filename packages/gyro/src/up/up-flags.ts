@@ -95,8 +95,8 @@ export const upFlags: readonly FlagDefinition[] = [
   {
     name: 'controllers',
     type: 'strings',
-    default: '*',
-    help: "As kube-controller-manager's flag of this name.",
+    default: '*,bootstrapsigner,tokencleaner',
+    help: "As kube-controller-manager's flag of this name; the default is kubeadm's.",
   },
   {
     name: 'runtime-config',

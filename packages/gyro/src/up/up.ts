@@ -23,6 +23,7 @@ import { directoryFiles } from './files/certificate-files.ts'
 import { replacePrivateFile } from './files/private-file.ts'
 import { cloudProviders } from './cloud-providers.ts'
 import { isDetached, placeOf } from './place.ts'
+import { publishClusterInfo } from './cluster-info.ts'
 import { dial } from './dial.ts'
 import { helpText } from './help.ts'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './files/kubeconfig-file.ts'
@@ -161,7 +162,11 @@ async function runCluster(
     token: cluster.administratorToken,
   })
   const { path: kubeconfig, note } = writeKubeconfig(options, text, listener.port)
-  const managers = await startParts(options, world, cluster, kubeconfig, certificates)
+  const { certificatePem: authorityPem } = certificates.authority
+  const [managers] = await Promise.all([
+    startParts(options, world, cluster, kubeconfig, certificates),
+    publishClusterInfo(cluster.client(), clock, { server, authorityPem }),
+  ])
   const portNote = moved
     ? [`port ${ports[0]} is in use: this folder has port ${listener.port}, and keeps it`]
     : []
