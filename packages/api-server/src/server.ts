@@ -85,7 +85,7 @@ class EmbeddedApiServer implements ApiServer {
     const { clock, random, store } = options
     this.#options = options
     this.#calls = createOutgoingCalls(clock)
-    this.#resolveService = options.resolveService ?? serviceResolver(store)
+    this.#resolveService = options.resolveService ?? serviceResolver(store, options.kubelets)
     this.store = store
     this.registry = new ResourceRegistry(
       (group, kind) =>

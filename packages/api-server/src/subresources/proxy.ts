@@ -14,6 +14,7 @@ import type { PassedAnswer } from '../http/outgoing-calls/proxy.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
+import { endpointPod } from '../kubelets/endpoint-pod.ts'
 import type { Kubelets } from '../kubelets/kubelet.ts'
 import { kubeletPage } from './kubelet-pages.ts'
 
@@ -182,7 +183,10 @@ function serviceEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): En
     const found = ports?.find((entry: Stored) => (entry.name ?? '') === portName)
     if (found?.port === undefined) continue
     for (const endpoint of endpoints ?? []) {
-      const pod = endpoint.conditions?.ready === false ? undefined : podBehind(call, endpoint)
+      if (endpoint.conditions?.ready === false) continue
+      const pod = endpointPod(endpoint, call.namespace, (podName) =>
+        call.server.get('', 'pods', call.namespace, podName),
+      )
       if (pod !== undefined) return { pod, address: endpoint.addresses[0], port: found.port }
     }
   }
@@ -191,17 +195,6 @@ function serviceEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): En
     'ServiceUnavailable',
     `no endpoints available for service ${JSON.stringify(name)}`,
   )
-}
-
-/** Only what really is a pod of this namespace: who may write EndpointSlices must not choose where the server connects to. */
-function podBehind(
-  { server, namespace }: SubresourceCall,
-  { targetRef, addresses }: Stored,
-): Stored | undefined {
-  if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return undefined
-  const pod = server.get('', 'pods', namespace, targetRef.name)
-  const own = pod?.['status']?.podIPs ?? []
-  return own.some(({ ip }: Stored) => ip === addresses[0]) ? pod : undefined
 }
 
 function portNameOf(service: Stored, number: number): string {

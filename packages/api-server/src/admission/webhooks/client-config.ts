@@ -1,6 +1,9 @@
 /** Where a webhook is: a URL, or a service that has to be found. Shared by admission and conversion. */
 import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import type { OutgoingCall } from '../../http/outgoing-calls/outgoing-calls.ts'
+import { PortSocket } from '../../http/outgoing-calls/proxy.ts'
+import { endpointPod } from '../../kubelets/endpoint-pod.ts'
+import type { Kubelets } from '../../kubelets/kubelet.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import type { Store } from '../../storage/store.ts'
 
@@ -11,10 +14,7 @@ interface ServiceReference {
 }
 
 /** Finds out where to connect for a service. Throws Error with the text to show. */
-export type ServiceResolver = (service: ServiceReference) => {
-  readonly host: string
-  readonly port: number
-}
+export type ServiceResolver = (service: ServiceReference) => NonNullable<OutgoingCall['connectTo']>
 
 const DEFAULT_PORT = 443
 
@@ -77,9 +77,10 @@ function cleanedPath(path: string): string {
 }
 
 /**
- * Services as the objects in the store say: an ExternalName leads to its name, others to an address of a ready endpoint.
+ * Services as the objects in the store say: an ExternalName leads to its name, others to an address of a ready endpoint. Pods of
+ * simulated nodes have no addresses on this machine: their kubelets connect.
  */
-export function serviceResolver(store: Store): ServiceResolver {
+export function serviceResolver(store: Store, kubelets?: Kubelets): ServiceResolver {
   return ({ namespace, name, port }) => {
     const key = `${namespace}/${name}`
     const spec = store.get({ collection: 'services', key })?.object['spec'] as Stored | undefined
@@ -90,11 +91,31 @@ export function serviceResolver(store: Store): ServiceResolver {
     )
     if (servicePort === undefined)
       throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`)
-    return endpointOf(store, namespace, name, servicePort)
+    const { endpoint, port: number } = endpointOf(store, namespace, name, servicePort)
+    const pod = endpointPod(
+      endpoint,
+      namespace,
+      (podName) => store.get({ collection: 'pods', key: `${namespace}/${podName}` })?.object,
+    )
+    const kubelet = kubelets?.kubeletOf(pod?.['spec'].nodeName ?? '')
+    return {
+      host: endpoint['addresses'][0] as string,
+      port: number,
+      ...(pod !== undefined &&
+        kubelet !== undefined && {
+          open: () => new PortSocket((streams) => kubelet.forward(pod, number, streams)),
+        }),
+    }
   }
 }
 
-function endpointOf(store: Store, namespace: string, name: string, servicePort: Stored) {
+/** A ready endpoint and its port. Throws Error with the text to show. */
+function endpointOf(
+  store: Store,
+  namespace: string,
+  name: string,
+  servicePort: Stored,
+): { readonly endpoint: Stored; readonly port: number } {
   const snapshot = store.list('endpointslices.discovery.k8s.io', `${namespace}/`)
   for (const { object } of snapshot === 'expired' ? [] : snapshot.entries) {
     if (object['metadata'].labels?.['kubernetes.io/service-name'] !== name) continue
@@ -106,7 +127,7 @@ function endpointOf(store: Store, namespace: string, name: string, servicePort: 
       ({ conditions }: Stored) => conditions?.ready !== false,
     )
     if (port?.['port'] !== undefined && ready !== undefined)
-      return { host: ready.addresses[0] as string, port: port['port'] as number }
+      return { endpoint: ready, port: port['port'] as number }
   }
   throw new Error(`no endpoints available for service ${JSON.stringify(name)}`)
 }

@@ -13,6 +13,9 @@ const HANDSHAKE_TIMEOUT_MS = 10_000
 /** The server has not proved that it is who was asked for. */
 export class HandshakeError extends Error {}
 
+/** `open`: connects, where that is not done by TCP. */
+type AgentOptions = RequestOptions & { readonly open?: () => Duplex }
+
 type Connected = (error: Error | null, socket: Duplex) => void
 
 export class CheckingAgent extends Agent {
@@ -25,9 +28,10 @@ export class CheckingAgent extends Agent {
     this.#clock = clock
   }
 
-  override createConnection(options: RequestOptions, connected: Connected): undefined {
+  override createConnection(options: AgentOptions, connected: Connected): undefined {
     const socket = connect({
       ...(options as ConnectionOptions),
+      ...(options.open === undefined ? {} : { socket: options.open() }),
       ...(this.#authoritiesPem === undefined ? {} : { ca: this.#authoritiesPem }),
       rejectUnauthorized: false,
       allowPartialTrustChain: true,

@@ -1,6 +1,7 @@
 /** HTTPS calls from the server to webhooks. Failures are worded as clients of kube-apiserver know them. */
 import { request as httpsRequest } from 'node:https'
 import type { Agent } from 'node:https'
+import type { Duplex } from 'node:stream'
 import type { Clock } from '@gyropilot/foundation'
 import { readLimited } from '../limited-body.ts'
 import { HandshakeError, CheckingAgent } from './agent.ts'
@@ -10,7 +11,12 @@ export interface OutgoingCall {
   /** As it is shown in errors: with the name that the caller knows. */
   readonly url: string
   /** Where to connect, when that is elsewhere: the address behind a service. */
-  readonly connectTo?: { readonly host: string; readonly port: number }
+  readonly connectTo?: {
+    readonly host: string
+    readonly port: number
+    /** Connects. Absent: by TCP. */
+    readonly open?: () => Duplex
+  }
   /** PEM of the authorities to trust. Absent: those of the platform. */
   readonly authorityPem?: string
   readonly timeoutMs: number
@@ -108,6 +114,7 @@ function exchange(call: OutgoingCall, agent: Agent, signal: AbortSignal): Promis
         signal,
         host: connectTo?.host ?? target.hostname.replace(/^\[(.*)\]$/, '$1'),
         port: connectTo?.port ?? (target.port || 443),
+        ...(connectTo?.open === undefined ? {} : { open: connectTo.open }),
         path: `${target.pathname}${target.search}`,
         // Names in certificates are those that the configuration uses, wherever the connection leads.
         ...(isAddress ? {} : { servername: target.hostname }),

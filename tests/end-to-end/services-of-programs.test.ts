@@ -1,0 +1,115 @@
+/** Programs on this machine that stand behind Services of the cluster: the API server reaches them through their simulated pods. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:https'
+import type { Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { createClusterCertificates } from '@gyropilot/api-server'
+import { SystemClock, SystemRandom } from '@gyropilot/foundation'
+import { eventually, startGyro } from './gyro-process.ts'
+import type { GyroProcess } from './gyro-process.ts'
+
+const certificates = createClusterCertificates({
+  clock: new SystemClock(),
+  random: new SystemRandom(),
+  serverNames: ['hook.default.svc'],
+})
+const caBundle = Buffer.from(certificates.authority.certificatePem).toString('base64')
+const asked: string[] = []
+let gyro: GyroProcess
+let program: Server
+
+before(async () => {
+  const { certificatePem: cert, privateKeyPem: key } = certificates.serving
+  program = createServer({ cert, key }, async (request, response) => {
+    asked.push(request.url ?? '')
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const review = JSON.parse(Buffer.concat(chunks).toString())
+    const { uid, object } = review.request
+    const allowed = object.data?.color !== 'green'
+    const status = { code: 403, message: 'no green here' }
+    response.end(JSON.stringify({ ...review, response: { uid, allowed, status } }))
+  })
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+  gyro = await startGyro()
+})
+
+after(async () => {
+  await gyro.stop()
+  program.closeAllConnections()
+  program.close()
+})
+
+test('a webhook on this machine is asked through the Service and the pod that lead to it', async () => {
+  const { port } = program.address() as AddressInfo
+  gyro.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'hook',
+      labels: { app: 'hook' },
+      annotations: { 'sim.kubelet/port-forward': `9443=127.0.0.1:${port}` },
+    },
+    spec: { containers: [{ name: 'hook', image: 'hook', ports: [{ containerPort: 9443 }] }] },
+  })
+  gyro.apply({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'hook' },
+    spec: { selector: { app: 'hook' }, ports: [{ port: 443, targetPort: 9443 }] },
+  })
+  gyro.ok('wait', '--for=condition=Ready', 'pod/hook', '--timeout=30s')
+  gyro.apply({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'hook' },
+    webhooks: [
+      {
+        name: 'hook.example.com',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: {
+          caBundle,
+          service: { namespace: 'default', name: 'hook', path: '/judge' },
+        },
+        rules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            resources: ['configmaps'],
+            operations: ['CREATE'],
+          },
+        ],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
+      },
+    ],
+  })
+  const create = async (name: string, color: string) => {
+    const body = { metadata: { name }, data: { color } }
+    const answer = await gyro.request('/api/v1/namespaces/default/configmaps', {
+      method: 'POST',
+      body,
+    })
+    return `${answer.status} ${answer.body.message ?? ''}`
+  }
+  // Until its endpoint is known, who creates is told so.
+  const refusal = await eventually('an answer', 10_000, async () => {
+    const told = await create('meadow', 'green')
+    return told.startsWith('500') ? undefined : told
+  })
+  assert.equal(
+    refusal,
+    '403 admission webhook "hook.example.com" denied the request: no green here',
+  )
+  assert.equal(await create('sky', 'blue'), '201 ')
+  assert.deepEqual(new Set(asked), new Set(['/judge?timeout=10s']))
+
+  gyro.ok('delete', 'pod', 'hook', '--now')
+  const end = 'no endpoints available for service "hook"'
+  await eventually(
+    end,
+    10_000,
+    async () => (await create('sea', 'blue')).includes(end) || undefined,
+  )
+})
