@@ -15,6 +15,38 @@ const certificates = createClusterCertificates({
   serverNames: ['hook.default.svc'],
 })
 const caBundle = Buffer.from(certificates.authority.certificatePem).toString('base64')
+const METRICS = '/apis/external.metrics.k8s.io/v1beta1'
+const QUEUE = `${METRICS}/namespaces/default/queue-length`
+/** What an adapter of external metrics says. */
+const OTHER_SERVER: Readonly<Record<string, object>> = {
+  [METRICS]: {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: 'external.metrics.k8s.io/v1beta1',
+    resources: [
+      {
+        name: 'queue-length',
+        singularName: '',
+        namespaced: true,
+        kind: 'ExternalMetricValueList',
+        verbs: ['get'],
+      },
+    ],
+  },
+  [QUEUE]: {
+    kind: 'ExternalMetricValueList',
+    apiVersion: 'external.metrics.k8s.io/v1beta1',
+    metadata: {},
+    items: [
+      {
+        metricName: 'queue-length',
+        metricLabels: {},
+        timestamp: '2026-01-01T00:00:00Z',
+        value: '7',
+      },
+    ],
+  },
+}
 const asked: string[] = []
 let gyro: GyroProcess
 let program: Server
@@ -25,6 +57,12 @@ before(async () => {
     asked.push(request.url ?? '')
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
+    response.setHeader('content-type', 'application/json')
+    if (request.method === 'GET') {
+      const value = OTHER_SERVER[request.url?.split('?')[0] ?? '']
+      response.statusCode = value === undefined ? 404 : 200
+      return void response.end(JSON.stringify(value ?? {}))
+    }
     const review = JSON.parse(Buffer.concat(chunks).toString())
     const { uid, object } = review.request
     const allowed = object.data?.color !== 'green'
@@ -41,7 +79,8 @@ after(async () => {
   program.close()
 })
 
-test('a webhook on this machine is asked through the Service and the pod that lead to it', async () => {
+/** The Service and the pod that lead to the program. */
+function lead(): void {
   const { port } = program.address() as AddressInfo
   gyro.apply({
     apiVersion: 'v1',
@@ -60,6 +99,10 @@ test('a webhook on this machine is asked through the Service and the pod that le
     spec: { selector: { app: 'hook' }, ports: [{ port: 443, targetPort: 9443 }] },
   })
   gyro.ok('wait', '--for=condition=Ready', 'pod/hook', '--timeout=30s')
+}
+
+test('a webhook on this machine is asked through the Service and the pod that lead to it', async () => {
+  lead()
   gyro.apply({
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
@@ -111,5 +154,51 @@ test('a webhook on this machine is asked through the Service and the pod that le
     end,
     10_000,
     async () => (await create('sea', 'blue')).includes(end) || undefined,
+  )
+})
+
+test('an autoscaler follows an external metric that a program on this machine serves behind an APIService', async () => {
+  gyro.ok('delete', 'validatingwebhookconfiguration', 'hook')
+  lead()
+  gyro.apply({
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
+    metadata: { name: 'v1beta1.external.metrics.k8s.io' },
+    spec: {
+      group: 'external.metrics.k8s.io',
+      version: 'v1beta1',
+      groupPriorityMinimum: 100,
+      versionPriority: 100,
+      service: { namespace: 'default', name: 'hook' },
+      caBundle,
+    },
+  })
+  gyro.ok('create', 'deployment', 'mill', '--image=mill')
+  const metric = { name: 'queue-length', selector: { matchLabels: { app: 'mill' } } }
+  gyro.apply({
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'mill' },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'mill' },
+      maxReplicas: 9,
+      metrics: [
+        {
+          type: 'External',
+          external: { metric, target: { type: 'AverageValue', averageValue: '2' } },
+        },
+      ],
+    },
+  })
+  const deployments = '/apis/apps/v1/namespaces/default/deployments'
+  await gyro.until('four for a queue of seven', 60_000, deployments, (found) =>
+    found.some(({ metadata, spec }) => metadata.name === 'mill' && spec.replicas === 4)
+      ? true
+      : undefined,
+  )
+  assert.ok(asked.some((url) => url.startsWith(`${QUEUE}?labelSelector=app%3Dmill`)))
+  const listed = await gyro.request('/apis')
+  assert.ok(
+    listed.body.groups.some(({ name }: { name: string }) => name === 'external.metrics.k8s.io'),
   )
 })

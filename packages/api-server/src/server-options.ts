@@ -1,6 +1,7 @@
 /** What a server is made of, and what can be done with it. */
 import type { KeyObject } from 'node:crypto'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import type { AdmissionSelection, PodSecurityDefaults, ServiceResolver } from './admission/index.ts'
 import type { AuthorizationMode } from './auth/index.ts'
 import type { AdmissionPlugin, ServerInternals, SubresourceHandler, UserInfo } from './contracts.ts'
@@ -37,6 +38,8 @@ export interface ApiServerOptions {
   readonly frontProxyAuthorityPem?: string
   /** Common names that front proxies may have. Default `front-proxy-client`; empty: any. */
   readonly frontProxyNames?: readonly string[]
+  /** Shown to the API servers behind APIServices, signed by that authority. Absent: they believe nobody whom this one names. */
+  readonly proxyClient?: CertificateAndKey
   /** Of services; the first family is the cluster's. Default `10.0.0.0/16`. */
   readonly serviceRanges?: readonly string[]
   /** Where clients outside the process reach this server. Default `127.0.0.1`. */

@@ -38,6 +38,7 @@ import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { listen, type Listener } from './http/listener/listener.ts'
 import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls/outgoing-calls.ts'
 import { renderLocally } from './http/render-local.ts'
+import { Backends } from './aggregation/backends.ts'
 import { ForeignVersions } from './aggregation/foreign-versions.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
@@ -141,7 +142,7 @@ class EmbeddedApiServer implements ApiServer {
       deletions: new DeletionHandler({ store, clock, deleter, bodies }),
       endpoints: new SubresourceEndpoint({ clock, admission, fields, bodies }),
       nonResources: this.#nonResources(openApi, serviceAccountTokens),
-      isUnavailable: (group, version) => this.#foreign.isUnavailable(group, version),
+      foreign: this.#foreign,
       subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),
       internals: this.internals,
       ...this.#load(),
@@ -223,9 +224,15 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   #foreignVersions(): ForeignVersions {
-    const { clock, logger } = this.#options
+    const { clock, logger, proxyClient } = this.#options
     const { registry, internals: server } = this
-    return new ForeignVersions({ registry, server, clock, logger: logger.named('api-services') })
+    const backends = new Backends({
+      clock,
+      resolveService: this.#resolveService,
+      ...(proxyClient === undefined ? {} : { proxyClient }),
+    })
+    const own = logger.named('api-services')
+    return new ForeignVersions({ registry, server, backends, clock, logger: own })
   }
 
   /** Leaders are elected where candidates can announce themselves. */

@@ -88,6 +88,7 @@ export class Cluster {
       serviceAccountKey: certificates.serviceAccountKey,
       clientAuthorityPem: certificates.authority.certificatePem,
       frontProxyAuthorityPem: certificates.frontProxyAuthority.certificatePem,
+      proxyClient: certificates.frontProxyClient,
       tokens: identities.tokens,
       runtimeConfig: options.runtimeConfig,
       kubelets: { kubeletOf: (nodeName) => this.#parts.kubeletOf(nodeName) },

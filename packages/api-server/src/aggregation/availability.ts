@@ -1,21 +1,17 @@
 /** Whether what an APIService names can answer. Contract: docs/behaviour/api-server/requests.md, "APIServices". */
 import type { Stored } from '@gyropilot/schema/objects'
 
-interface Availability {
+export interface Unavailability {
   readonly reason: string
   readonly message: string
 }
 
-/** Somebody could answer, if requests were passed on. */
-export const NOT_PASSED_ON = 'FailedDiscoveryCheck'
-
-/** `slices`: the EndpointSlices of the service. Why the service cannot be asked; it never can, since requests are not passed on. */
+/** `slices`: the EndpointSlices of the service. Why the service cannot be asked; undefined: somebody is there. */
 export function unavailability(
   { spec }: Stored,
   service: Stored | undefined,
   slices: readonly Stored[],
-): Availability {
-  const { group, version } = spec
+): Unavailability | undefined {
   const { name, namespace, port = 443 } = spec.service
   const where = `${name} in ${JSON.stringify(namespace)}`
   if (service === undefined)
@@ -23,7 +19,6 @@ export function unavailability(
       reason: 'ServiceNotFound',
       message: `service/${name} in "${namespace}" is not present`,
     }
-  let host: string = service['spec'].externalName ?? name
   if ((service['spec'].type ?? 'ClusterIP') === 'ClusterIP') {
     const found = (service['spec'].ports ?? []).find((entry: Stored) => entry['port'] === port)
     if (found === undefined)
@@ -41,14 +36,29 @@ export function unavailability(
         reason: 'MissingEndpoints',
         message: `endpointslices for service/${where} have no addresses with port name ${JSON.stringify(found.name ?? '')}`,
       }
-    host = service['spec'].clusterIP ?? name
   }
+  return undefined
+}
+
+/** `why`: what came of asking for the list of its resources. `service`: that it names. */
+export function failedCheck({ spec }: Stored, service: Stored, why: FailedCheck): Unavailability {
+  const { group, version } = spec
+  const { name, port = 443 } = spec.service
+  const { type = 'ClusterIP', externalName, clusterIP } = service['spec']
+  const host = type === 'ExternalName' ? externalName : (clusterIP ?? name)
   const url = `https://${host}:${port}/apis/${group}/${version}`
+  const told =
+    typeof why === 'number'
+      ? `bad status from ${url}: ${why}`
+      : `Get ${JSON.stringify(url)}: ${why}`
   return {
-    reason: NOT_PASSED_ON,
-    message: `failing or missing response from ${url}: Get ${JSON.stringify(url)}: requests are not passed on to other API servers`,
+    reason: 'FailedDiscoveryCheck',
+    message: `failing or missing response from ${url}: ${told}`,
   }
 }
+
+/** A status that is none of success, or why there is no answer. */
+type FailedCheck = number | string
 
 /** Lists without entries are stored as null. */
 function hasAddress({ endpoints, ports }: Stored, portName: string): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestServer, type AnyValue } from '../testing/test-server.ts'
-import { unavailability } from './availability.ts'
+import { createTestServer, until, type AnyValue } from '../testing/test-server.ts'
+import { failedCheck, unavailability } from './availability.ts'
 
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -50,8 +50,10 @@ test('a group of another server is listed last, by priority, and its versions as
   assert.equal((await request('GET', '/apis/c.example.com/v1')).status, 404)
 })
 
-test('a status follows the service, and keeps its time while it stays False; a version is not listed while only we do not ask its service', async () => {
-  const { request, clock } = await createTestServer()
+test('a status follows the service, and keeps its time while it stays False', async () => {
+  const { request, clock } = await createTestServer({
+    resolveService: () => ({ host: '127.0.0.1', port: 1 }),
+  })
   await request('POST', API_SERVICES, apiService('a.example.com', 'v1'))
   const available = async (): Promise<AnyValue> => {
     await clock.advance(1000)
@@ -85,8 +87,15 @@ test('a status follows the service, and keeps its time while it stays False; a v
     ports: [{ port: 1 }],
   }
   await request('POST', slices, slice)
-  assert.equal((await available()).reason, 'FailedDiscoveryCheck')
-  assert.deepEqual([await isListed(), await isStale()], [false, false])
+  const failed = await until(async () => {
+    const condition = await available()
+    return condition.reason === 'FailedDiscoveryCheck' && condition
+  })
+  assert.match(
+    failed.message,
+    /^failing or missing response from (https:\/\/10\.0\.\d+\.\d+:443\/apis\/a\.example\.com\/v1): Get "\1": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
+  )
+  assert.deepEqual([await isListed(), await isStale()], [true, true])
   await request('DELETE', `${slices}/x`)
   assert.equal((await available()).reason, 'EndpointsNotFound')
   assert.deepEqual([await isListed(), await isStale()], [true, true])
@@ -94,7 +103,10 @@ test('a status follows the service, and keeps its time while it stays False; a v
 
 test('an external name is asked without endpoints', () => {
   const service = { spec: { type: 'ExternalName', externalName: 'elsewhere.example' } }
-  const { reason, message } = unavailability(apiService('a.example.com', 'v1'), service, [])
+  const named = apiService('a.example.com', 'v1')
+  assert.equal(unavailability(named, service, []), undefined)
+  const { reason, message } = failedCheck(named, service, 404)
   assert.equal(reason, 'FailedDiscoveryCheck')
-  assert.match(message, /https:\/\/elsewhere\.example:443\/apis\/a\.example\.com\/v1/)
+  const url = 'https://elsewhere.example:443/apis/a.example.com/v1'
+  assert.equal(message, `failing or missing response from ${url}: bad status from ${url}: 404`)
 })

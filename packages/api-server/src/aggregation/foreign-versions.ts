@@ -1,15 +1,24 @@
 /**
- * Group versions that an APIService announces and this server does not serve: they are listed, and whoever asks for one
- * whose service cannot answer is told so. Follows the store by itself.
+ * Group versions that an APIService announces and this server does not serve: they are listed, and requests for them are passed on to
+ * its service, or refused where that cannot answer. Follows the store by itself.
  */
 import { deepEqual } from '@gyropilot/api'
-import { formatTime } from '@gyropilot/foundation'
-import type { Clock, Logger } from '@gyropilot/foundation'
-import type { ServerInternals } from '../contracts.ts'
+import { errorText, formatTime } from '@gyropilot/foundation'
+import type { Clock, Logger, Timer } from '@gyropilot/foundation'
+import type { ServerInternals, UserInfo } from '../contracts.ts'
+import { unavailable } from '../http/answer.ts'
+import type { Answer } from '../http/answer.ts'
+import type { ServerRequest } from '../http/exchange.ts'
+import { readLimited } from '../http/limited-body.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import { NOT_PASSED_ON, unavailability } from './availability.ts'
+import { failedCheck, unavailability } from './availability.ts'
+import type { Unavailability } from './availability.ts'
+import { remoteHeaders } from './backends.ts'
+import type { Backends } from './backends.ts'
+import { resourcesFrom, resourcesIn } from './discovered.ts'
+import { passedToBackend } from './passed-request.ts'
 
 const GROUP = 'apiregistration.k8s.io'
 const API_SERVICES = `apiservices.${GROUP}`
@@ -17,16 +26,37 @@ const SERVICES = 'services'
 const SLICES = 'endpointslices.discovery.k8s.io'
 const SERVICE_NAME = 'kubernetes.io/service-name'
 const MANAGER = 'kube-apiserver'
+const CHECK_EVERY_MS = 30_000
+const CHECK_TIMEOUT_MS = 5_000
+const MOST_DOCUMENT_BYTES = 8 * 2 ** 20
+const AGGREGATED_TYPE =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
+const PASSED = { reason: 'Passed', message: 'all checks passed' }
+/** Who asks for what other servers have. */
+const AGGREGATOR: UserInfo = {
+  name: 'system:kube-aggregator',
+  groups: ['system:masters'],
+  extra: {},
+}
 
 export interface ForeignGroup {
   readonly group: string
-  /** By falling priority. `remote`: of another server; else announced for this one, which does not know it. */
-  readonly versions: readonly { readonly version: string; readonly remote: boolean }[]
+  /** By falling priority. */
+  readonly versions: readonly ForeignVersion[]
+}
+
+interface ForeignVersion {
+  readonly version: string
+  /** Of another server; else announced for this one, which does not know it. */
+  readonly remote: boolean
+  /** As that server describes them in the aggregated form; absent: it cannot be asked. */
+  readonly resources?: readonly object[]
 }
 
 interface ForeignVersionsParts {
   readonly registry: ResourceRegistry
   readonly server: ServerInternals
+  readonly backends: Backends
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -37,7 +67,12 @@ export class ForeignVersions {
   readonly #announced = new Map<string, Stored>()
   readonly #listeners = new Set<() => void>()
   readonly #watches: StoreWatch[] = []
-  #queue: Promise<void> = Promise.resolve()
+  /** What is being found out, by name: one after the other. */
+  readonly #syncs = new Map<string, Promise<void>>()
+  readonly #next = new Map<string, Timer>()
+  /** Of those that answered last. */
+  readonly #resources = new Map<string, readonly object[]>()
+  #stopped = false
 
   constructor(parts: ForeignVersionsParts) {
     this.#parts = parts
@@ -65,37 +100,52 @@ export class ForeignVersions {
   }
 
   stop(): void {
+    this.#stopped = true
     for (const watch of this.#watches) watch.stop()
-  }
-
-  /** Resolves when every status that is known to be due was written. */
-  idle(): Promise<void> {
-    return this.#queue
+    for (const timer of this.#next.values()) timer.cancel()
+    this.#parts.backends.stop()
   }
 
   groups(): readonly ForeignGroup[] {
     const byGroup = new Map<string, Stored[]>()
     for (const apiService of this.#announced.values()) {
       const { spec } = apiService
-      if (this.#parts.registry.hasGroup(spec.group) || isThere(apiService)) continue
-      byGroup.set(spec.group, [...(byGroup.get(spec.group) ?? []), spec])
+      if (this.#parts.registry.hasGroup(spec.group)) continue
+      byGroup.set(spec.group, [...(byGroup.get(spec.group) ?? []), apiService])
     }
-    const priority = (specs: readonly Stored[]): number =>
-      Math.max(...specs.map((spec) => spec['groupPriorityMinimum'] ?? 0))
+    const priority = (found: readonly Stored[]): number =>
+      Math.max(...found.map(({ spec }) => spec['groupPriorityMinimum'] ?? 0))
     return [...byGroup]
       .toSorted(([a, one], [b, other]) => priority(other) - priority(one) || (a < b ? -1 : 1))
-      .map(([group, specs]) => ({
+      .map(([group, found]) => ({
         group,
-        versions: specs
-          .toSorted((a, b) => b['versionPriority'] - a['versionPriority'])
-          .map(({ version, service }) => ({ version, remote: service !== undefined })),
+        versions: found
+          .toSorted((a, b) => b['spec'].versionPriority - a['spec'].versionPriority)
+          .map((apiService) => ({
+            version: apiService['spec'].version,
+            remote: apiService['spec'].service !== undefined,
+            ...this.#discovered(apiService),
+          })),
       }))
   }
 
-  /** Another server's, which cannot be asked. */
-  isUnavailable(group: string, version: string): boolean {
-    if (this.#parts.registry.version(group, version) !== undefined) return false
-    return this.#announced.get(`${version}.${group}`)?.['spec'].service !== undefined
+  /** What another server answers to what is below its group version; undefined: that is no other server's. */
+  answer(
+    request: ServerRequest,
+    group: string,
+    version: string,
+    user: UserInfo,
+  ): Promise<Answer> | Answer | undefined {
+    if (this.#parts.registry.version(group, version) !== undefined) return undefined
+    const apiService = this.#announced.get(`${version}.${group}`)
+    if (apiService?.['spec'].service === undefined) return undefined
+    if (!isAvailable(apiService)) return unavailable()
+    return passedToBackend(this.#parts.backends, apiService, request, user)
+  }
+
+  #discovered(apiService: Stored): Pick<ForeignVersion, 'resources'> {
+    const resources = this.#resources.get(apiService['metadata'].name)
+    return resources === undefined || !isAvailable(apiService) ? {} : { resources }
   }
 
   #observe({ type, object }: Pick<StoreEvent, 'type' | 'object'>): void {
@@ -107,9 +157,18 @@ export class ForeignVersions {
     else this.#announced.set(name, object)
     const now = this.#announced.get(name)
     const spec = now?.['spec']
-    if (!deepEqual(before?.['spec'], spec) || isThere(before) !== isThere(now))
+    const isOther = !deepEqual(before?.['spec'], spec)
+    if (isOther || isAvailable(before) !== isAvailable(now))
       for (const listener of this.#listeners) listener()
-    if (spec?.service !== undefined && version !== undefined) this.#enqueue(name)
+    if (now === undefined) this.#forget(name)
+    // Its status is written here.
+    else if (isOther && spec.service !== undefined && version !== undefined) this.#enqueue(name)
+  }
+
+  #forget(name: string): void {
+    this.#next.get(name)?.cancel()
+    this.#next.delete(name)
+    this.#resources.delete(name)
   }
 
   #backendChanged({ metadata }: Stored, serviceName: string | undefined): void {
@@ -121,12 +180,17 @@ export class ForeignVersions {
   }
 
   #enqueue(name: string): void {
-    this.#queue = this.#queue.then(async () => {
+    const before = this.#syncs.get(name) ?? Promise.resolve()
+    const sync = before.then(async () => {
       try {
         await this.#sync(name)
       } catch (error) {
         this.#parts.logger.error(error, 'status of an APIService could not be written', { name })
       }
+    })
+    this.#syncs.set(name, sync)
+    void sync.finally(() => {
+      if (this.#syncs.get(name) === sync) this.#syncs.delete(name)
     })
   }
 
@@ -134,17 +198,76 @@ export class ForeignVersions {
     const { server, clock } = this.#parts
     const current = this.#announced.get(name)
     const backend = current?.['spec'].service
-    if (current === undefined || backend === undefined) return
+    if (current === undefined || backend === undefined || this.#stopped) return
     const service = server.get('', 'services', backend.namespace, backend.name)
     const slices = server
       .list('discovery.k8s.io', 'endpointslices', backend.namespace)
       .filter(({ metadata }) => metadata.labels?.[SERVICE_NAME] === backend.name)
-    const { reason, message } = unavailability(current, service, slices)
+    const problem =
+      unavailability(current, service, slices) ?? (await this.#check(current, service!))
+    this.#next.get(name)?.cancel()
+    this.#next.set(
+      name,
+      clock.after(CHECK_EVERY_MS, () => this.#enqueue(name)),
+    )
+    await this.#writeStatus(name, problem)
+  }
+
+  /** Asks what it has. Undefined: it answered. */
+  async #check(apiService: Stored, service: Stored): Promise<Unavailability | undefined> {
+    const { group, version } = apiService['spec']
+    const { name } = apiService['metadata']
+    const answer = await this.#ask(apiService, `/apis/${group}/${version}`, 'application/json')
+    if ('why' in answer) return failedCheck(apiService, service, answer.why)
+    const whole = await this.#ask(apiService, '/apis', AGGREGATED_TYPE)
+    const found =
+      ('document' in whole ? resourcesIn(whole.document, group, version) : undefined) ??
+      resourcesFrom(answer.document)
+    const isNew = !deepEqual(this.#resources.get(name), found)
+    this.#resources.set(name, found)
+    if (isNew) for (const listener of this.#listeners) listener()
+    return undefined
+  }
+
+  async #ask(
+    apiService: Stored,
+    path: string,
+    accept: string,
+  ): Promise<{ readonly document: Stored } | { readonly why: number | string }> {
+    const { backends, clock } = this.#parts
+    const late = new AbortController()
+    const timer = clock.after(CHECK_TIMEOUT_MS, () =>
+      late.abort(new Error('context deadline exceeded')),
+    )
+    try {
+      const { status, chunks } = await backends.send(apiService, {
+        method: 'GET',
+        path,
+        headers: { accept, ...remoteHeaders(AGGREGATOR) },
+        signal: late.signal,
+      })
+      const body = await readLimited(chunks, MOST_DOCUMENT_BYTES)
+      if (status < 200 || status > 299) return { why: status }
+      return { document: JSON.parse(body) as Stored }
+    } catch (error) {
+      return { why: errorText(error) }
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  async #writeStatus(name: string, problem: Unavailability | undefined): Promise<void> {
+    const { server, clock } = this.#parts
+    const current = this.#announced.get(name)
+    if (current === undefined || this.#stopped) return
+    const status = problem === undefined ? 'True' : 'False'
+    const { reason, message } = problem ?? PASSED
     const known = availableOf(current)
-    if (known?.['reason'] === reason && known?.['message'] === message) return
+    if (known?.['status'] === status && known['reason'] === reason && known['message'] === message)
+      return
     const lastTransitionTime =
-      known?.['status'] === 'False' ? known['lastTransitionTime'] : formatTime(clock.nowMs())
-    const condition = { type: 'Available', status: 'False', lastTransitionTime, reason, message }
+      known?.['status'] === status ? known['lastTransitionTime'] : formatTime(clock.nowMs())
+    const condition = { type: 'Available', status, lastTransitionTime, reason, message }
     const change = (draft: Draft): void => {
       const others = (draft['status']?.conditions ?? []).filter(
         ({ type }: Stored) => type !== 'Available',
@@ -156,12 +279,8 @@ export class ForeignVersions {
   }
 }
 
-/**
- * Its service has who could answer, and only we do not ask: such a version is not listed, or everybody who goes through what is listed
- * would fail for it, the deletion of namespaces first.
- */
-function isThere(apiService: Stored | undefined): boolean {
-  return apiService !== undefined && availableOf(apiService)?.['reason'] === NOT_PASSED_ON
+function isAvailable(apiService: Stored | undefined): boolean {
+  return apiService !== undefined && availableOf(apiService)?.['status'] === 'True'
 }
 
 function availableOf({ status }: Stored): Stored | undefined {

@@ -97,19 +97,23 @@ export function aggregated(
           freshness: 'Current',
         })),
       })),
-      ...(legacy ? [] : foreign.flatMap(staleGroup)),
+      ...(legacy ? [] : foreign.flatMap(foreignGroup)),
     ],
   }
 }
 
-/** Versions that could not be asked for their resources. */
-function staleGroup({ group: name, versions }: ForeignGroup): object[] {
-  const stale = versions.filter(({ remote }) => remote)
-  if (stale.length === 0) return []
+/** Those that could not be asked for their resources are stale. */
+function foreignGroup({ group: name, versions }: ForeignGroup): object[] {
+  const remote = versions.filter((version) => version.remote)
+  if (remote.length === 0) return []
   return [
     {
       metadata: { name },
-      versions: stale.map(({ version }) => ({ version, freshness: 'Stale' })),
+      versions: remote.map(({ version, resources }) =>
+        resources === undefined
+          ? { version, freshness: 'Stale' }
+          : { version, resources, freshness: 'Current' },
+      ),
     },
   ]
 }

@@ -2,8 +2,9 @@
 import { hash } from 'node:crypto'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
+import type { UserInfo } from '../contracts.ts'
 import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
-import { unavailable, type Answer } from '../http/answer.ts'
+import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import {
@@ -37,7 +38,12 @@ interface NonResourceParts {
   /** Group versions of other servers. */
   readonly foreign: {
     groups(): readonly ForeignGroup[]
-    isUnavailable(group: string, version: string): boolean
+    answer(
+      request: ServerRequest,
+      group: string,
+      version: string,
+      user: UserInfo,
+    ): Answer | Promise<Answer> | undefined
     onChange(listener: () => void): void
   }
   readonly pages: ComponentPages
@@ -81,6 +87,7 @@ export class NonResources implements NonResourceHandler {
     request: ServerRequest,
     info: RequestInfo,
     pretty: boolean,
+    user: UserInfo,
   ): Answer | undefined | Promise<Answer | undefined> {
     const path =
       info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
@@ -93,6 +100,11 @@ export class NonResources implements NonResourceHandler {
     if (health !== undefined) return health
     if (path.startsWith('/openapi/'))
       return this.#parts.openApi.answer(request, info.path, info.query)
+    const [prefix, group = '', version] = path.slice(1).split('/')
+    if (prefix === 'apis' && version !== undefined) {
+      const passed = this.#parts.foreign.answer(request, group, version, user)
+      if (passed !== undefined) return passed
+    }
     const value = this.#document(request, path)
     if (value === undefined) return undefined
     if (request.method !== 'GET' && !this.#answersAnyMethod(path)) throw methodNotAllowed()
@@ -162,11 +174,8 @@ export class NonResources implements NonResourceHandler {
   }
 
   #foreignDocument(parts: readonly string[]): object | Answer | undefined {
-    const { foreign } = this.#parts
-    const [, groupName = '', version = ''] = parts
-    if (parts.length > 2)
-      return foreign.isUnavailable(groupName, version) ? unavailable() : undefined
-    const found = foreign.groups().find((one) => one.group === groupName)
+    if (parts.length > 2) return undefined
+    const found = this.#parts.foreign.groups().find((one) => one.group === parts[1])
     return found && group(found)
   }
 

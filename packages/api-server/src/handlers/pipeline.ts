@@ -12,7 +12,7 @@ import {
   type SubresourceHandler,
   type UserInfo,
 } from '../contracts.ts'
-import { text, unavailable, type Answer } from '../http/answer.ts'
+import { text, type Answer } from '../http/answer.ts'
 import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { errorType, negotiate, requireRoutedType } from '../http/negotiation.ts'
@@ -45,6 +45,7 @@ export interface NonResourceHandler {
     request: ServerRequest,
     info: RequestInfo,
     pretty: boolean,
+    user: UserInfo,
   ): Answer | undefined | Promise<Answer | undefined>
 }
 
@@ -59,8 +60,15 @@ export interface PipelineParts {
   readonly deletions: DeletionHandler
   readonly endpoints: SubresourceEndpoint
   readonly nonResources: NonResourceHandler
-  /** Whether a group version is announced to be another server's. */
-  readonly isUnavailable: (group: string, version: string) => boolean
+  /** What another server answers, where a group version is announced to be its. */
+  readonly foreign: {
+    answer(
+      request: ServerRequest,
+      group: string,
+      version: string,
+      user: UserInfo,
+    ): Answer | Promise<Answer> | undefined
+  }
   readonly subresources: readonly SubresourceHandler[]
   readonly internals: Internals
   /** Uids of the flow schema and priority level that a request is counted under. */
@@ -196,24 +204,29 @@ export class Pipeline {
     const { user } = attributes
     const { allowed, reason } = this.#parts.authorizer.authorize(attributes)
     if (!allowed) throw forbiddenRequest(attributes, reason)
-    if (!info.isResourceRequest) return this.#nonResource(request, info)
+    if (!info.isResourceRequest) return this.#nonResource(request, info, user)
     const route = findRoute(this.#parts.registry, request.method, info)
-    if (route === undefined) return this.#unrouted(info)
+    if (route === undefined) return this.#unrouted(request, info, user)
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)
     return this.#parts.metrics?.measure(info, request, answer) ?? answer
   }
 
-  /** The group version of another server that cannot be asked, or nobody's. */
-  #unrouted({ group, version }: RequestInfo): Answer {
-    return this.#parts.isUnavailable(group, version)
-      ? unavailable()
-      : text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
+  /** The group version of another server, or nobody's. */
+  #unrouted(
+    request: ServerRequest,
+    { group, version }: RequestInfo,
+    user: UserInfo,
+  ): Answer | Promise<Answer> {
+    return (
+      this.#parts.foreign.answer(request, group, version, user) ??
+      text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
+    )
   }
 
-  async #nonResource(request: ServerRequest, info: RequestInfo): Promise<Answer> {
+  async #nonResource(request: ServerRequest, info: RequestInfo, user: UserInfo): Promise<Answer> {
     const { nonResources, metrics } = this.#parts
     const pretty = isPretty(info.query, headerOf(request.headers, 'user-agent'))
-    const found = info.malformed ? undefined : nonResources.answer(request, info, pretty)
+    const found = info.malformed ? undefined : nonResources.answer(request, info, pretty, user)
     if (metrics !== undefined) return metrics.measure(info, request, orNotFound(found))
     return orNotFound(found)
   }

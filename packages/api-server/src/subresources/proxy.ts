@@ -10,6 +10,7 @@ import type {
   SubresourceHandler,
 } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
+import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passed-headers.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/proxy.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { parentOf } from './answers.ts'
@@ -37,11 +38,6 @@ type Locate = (call: SubresourceCall, target: ProxyTarget) => Endpoint
 type Pass = () => Promise<SubresourceAnswer>
 
 const DEFAULT_PORT = 80
-/** Of one connection only, or about who may ask here. */
-const NOT_PASSED_ON =
-  /^(?::.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|content-length|authorization|impersonate-.*|x-remote-.*)$/
-const NOT_PASSED_BACK =
-  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|content-length|content-type|upgrade|http2-settings)$/
 
 export function proxies(kubelets: Kubelets | undefined): readonly SubresourceHandler[] {
   return [
@@ -125,10 +121,7 @@ function passedBack(
   { status, headers: all, chunks }: PassedAnswer,
   { ownPath }: PassedCall,
 ): SubresourceAnswer {
-  const headers: Record<string, string | readonly string[]> = {}
-  // Cookies stay apart: their values may hold commas.
-  for (const [name, value] of Object.entries(all))
-    if (!NOT_PASSED_BACK.test(name)) headers[name] = value
+  const headers = headersPassedBack(all)
   const { location } = all
   if (typeof location === 'string' && location.startsWith('/'))
     headers['location'] = `${ownPath}${location}`
@@ -140,17 +133,7 @@ function requestHeaders(
   { headers, path, ownPath, query }: PassedCall,
   host: string,
 ): Record<string, string | readonly string[]> {
-  const passed: Record<string, string | readonly string[]> = { host }
-  const ofConnection = new Set(
-    String(headers['connection'] ?? '')
-      .toLowerCase()
-      .split(/[\s,]+/),
-  )
-  for (const [name, value] of Object.entries(headers))
-    if (value !== undefined && !NOT_PASSED_ON.test(name) && !ofConnection.has(name))
-      passed[name] = value
-  passed['x-forwarded-uri'] = `${ownPath}${path}${query}`
-  return passed
+  return { host, ...headersPassedOn(headers), 'x-forwarded-uri': `${ownPath}${path}${query}` }
 }
 
 function podEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): Endpoint {

@@ -33,9 +33,20 @@ export interface TestWatch {
 
 const TOKEN = 'test-token'
 const key = generateKeyPair()
+const MOST_TURNS = 100_000
 
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Looks again and again: what comes from a socket takes real time, however little. */
+export async function until<T>(look: () => Promise<T | false | undefined>): Promise<T> {
+  for (let turns = 0; turns < MOST_TURNS; turns++) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    await turn()
+  }
+  throw new Error(`not within ${MOST_TURNS} turns`)
 }
 
 export async function createTestServer(

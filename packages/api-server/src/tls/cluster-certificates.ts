@@ -45,6 +45,8 @@ export interface ClusterCertificates {
   /** Signs serving and client certificates, and what the signing controllers issue. */
   readonly authority: CertificateAndKey
   readonly frontProxyAuthority: CertificateAndKey
+  /** `front-proxy-client`, of that authority: what the server shows to other API servers. */
+  readonly frontProxyClient: CertificateAndKey
   readonly serving: CertificateAndKey
   /** `kubernetes-admin` of group `system:masters`. */
   readonly admin: CertificateAndKey
@@ -70,6 +72,10 @@ export function createClusterCertificates(
   return {
     authority,
     frontProxyAuthority,
+    frontProxyClient: maker.client('pki/front-proxy-client', frontProxyAuthority, {
+      commonName: 'front-proxy-client',
+      organizations: [],
+    }),
     serving: maker.serving('pki/apiserver', authority),
     admin: maker.client('pki/admin', authority, {
       commonName: 'kubernetes-admin',

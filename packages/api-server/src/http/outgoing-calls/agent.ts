@@ -7,6 +7,7 @@ import { connect } from 'node:tls'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import type { Clock } from '@gyropilot/foundation'
 import { serverCertificateProblem } from '@gyropilot/foundation/x509'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000
 
@@ -18,21 +19,32 @@ type AgentOptions = RequestOptions & { readonly open?: () => Duplex }
 
 type Connected = (error: Error | null, socket: Duplex) => void
 
+interface Trust {
+  /** PEM. Absent: those of the platform. */
+  readonly authoritiesPem?: string
+  /** Any certificate will do. Default: false. */
+  readonly insecure?: boolean
+  /** What is shown to a server that asks. */
+  readonly own?: CertificateAndKey
+}
+
 export class CheckingAgent extends Agent {
-  readonly #authoritiesPem: string | undefined
+  readonly #trust: Trust
   readonly #clock: Clock
 
-  constructor(authoritiesPem: string | undefined, clock: Clock) {
+  constructor(trust: Trust, clock: Clock) {
     super({ keepAlive: true })
-    this.#authoritiesPem = authoritiesPem
+    this.#trust = trust
     this.#clock = clock
   }
 
   override createConnection(options: AgentOptions, connected: Connected): undefined {
+    const { authoritiesPem, own } = this.#trust
     const socket = connect({
       ...(options as ConnectionOptions),
       ...(options.open === undefined ? {} : { socket: options.open() }),
-      ...(this.#authoritiesPem === undefined ? {} : { ca: this.#authoritiesPem }),
+      ...(authoritiesPem === undefined ? {} : { ca: authoritiesPem }),
+      ...(own === undefined ? {} : { cert: own.certificatePem, key: own.privateKeyPem }),
       rejectUnauthorized: false,
       allowPartialTrustChain: true,
       checkServerIdentity: () => undefined,
@@ -55,6 +67,7 @@ export class CheckingAgent extends Agent {
   }
 
   #judge(socket: TLSSocket, { host, servername }: ConnectionOptions): HandshakeError | null {
+    if (this.#trust.insecure) return null
     const certificate = socket.getPeerX509Certificate()
     const problem =
       certificate === undefined
@@ -66,7 +79,7 @@ export class CheckingAgent extends Agent {
               servername === undefined || servername === '' || isIP(servername)
                 ? host!
                 : servername,
-            authoritiesPem: this.#authoritiesPem,
+            authoritiesPem: this.#trust.authoritiesPem,
             nowMs: this.#clock.nowMs(),
           })
     if (problem === undefined) return null

@@ -40,7 +40,7 @@ export function createOutgoingCalls(clock: Clock): OutgoingCalls {
     const key = authorityPem ?? ''
     let agent = agents.get(key)
     if (agent === undefined) {
-      agent = new CheckingAgent(authorityPem || undefined, clock)
+      agent = new CheckingAgent(authorityPem ? { authoritiesPem: authorityPem } : {}, clock)
       agents.set(key, agent)
     }
     return agent
@@ -197,11 +197,15 @@ interface SystemError {
   readonly errors?: readonly SystemError[]
 }
 
-function networkText(error: unknown, { url, connectTo }: OutgoingCall): string {
+/** In the words of Go. */
+export function networkText(
+  error: unknown,
+  { url, connectTo }: Pick<OutgoingCall, 'url' | 'connectTo'>,
+): string {
   const { code, message, errors } = error as SystemError
   // Several addresses were tried: all failed, the first is told.
   if (errors?.[0] !== undefined && code !== undefined)
-    return networkText(errors[0], { url, connectTo } as OutgoingCall)
+    return networkText(errors[0], { url, connectTo })
   const { hostname, port } = new URL(url)
   const where = connectTo ?? { host: hostname, port: port || '443' }
   const peer = `${where.host}:${where.port}`

@@ -1,0 +1,101 @@
+/**
+ * The API servers behind APIServices, as this one speaks to them: as a front proxy that has judged who asks.
+ * Contract: docs/behaviour/api-server/requests.md, "APIServices".
+ */
+import type { Clock } from '@gyropilot/foundation'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
+import type { Stored } from '@gyropilot/schema/objects'
+import type { ServiceResolver } from '../admission/webhooks/client-config.ts'
+import type { UserInfo } from '../contracts.ts'
+import { CheckingAgent } from '../http/outgoing-calls/agent.ts'
+import { forward } from '../http/outgoing-calls/forward.ts'
+import type { ForwardedRequest } from '../http/outgoing-calls/forward.ts'
+import { networkText } from '../http/outgoing-calls/outgoing-calls.ts'
+import type { PassedAnswer } from '../http/outgoing-calls/proxy.ts'
+
+const DEFAULT_PORT = 443
+
+interface BackendsParts {
+  readonly clock: Clock
+  readonly resolveService: ServiceResolver
+  /** Signed by the authority of front proxies. Absent: backends are shown nothing, and believe in nobody. */
+  readonly proxyClient?: CertificateAndKey
+}
+
+type BackendRequest = Omit<ForwardedRequest, 'connectTo' | 'serverName'>
+
+export class Backends {
+  readonly #parts: BackendsParts
+  /** By whom they trust. */
+  readonly #agents = new Map<string, CheckingAgent>()
+
+  constructor(parts: BackendsParts) {
+    this.#parts = parts
+  }
+
+  /** Rejects when its Service leads nowhere or nobody answers there. */
+  async send({ spec }: Stored, request: BackendRequest): Promise<PassedAnswer> {
+    const { namespace, name, port = DEFAULT_PORT } = spec.service
+    const connectTo = this.#parts.resolveService({ namespace, name, port })
+    const serverName = `${name}.${namespace}.svc`
+    try {
+      return await forward({ ...request, connectTo, serverName }, this.#agentOf(spec))
+    } catch (error) {
+      const url = `https://${serverName}:${port}`
+      throw new Error(networkText(error, { url, connectTo }), { cause: error })
+    }
+  }
+
+  /** Closes idle connections. */
+  stop(): void {
+    for (const agent of this.#agents.values()) agent.destroy()
+    this.#agents.clear()
+  }
+
+  #agentOf({ caBundle, insecureSkipTLSVerify: insecure = false }: Stored): CheckingAgent {
+    const key = insecure ? 'any' : (caBundle ?? '')
+    let agent = this.#agents.get(key)
+    if (agent === undefined) {
+      const { proxyClient, clock } = this.#parts
+      const authorities = caBundle ? Buffer.from(caBundle, 'base64').toString() : undefined
+      agent = new CheckingAgent(
+        {
+          insecure,
+          ...(authorities === undefined ? {} : { authoritiesPem: authorities }),
+          ...(proxyClient === undefined ? {} : { own: proxyClient }),
+        },
+        clock,
+      )
+      this.#agents.set(key, agent)
+    }
+    return agent
+  }
+}
+
+/** Who asks, for servers that believe a front proxy. */
+export function remoteHeaders({
+  name,
+  uid,
+  groups,
+  extra,
+}: UserInfo): Record<string, string | readonly string[]> {
+  return {
+    'x-remote-user': name,
+    ...(uid ? { 'x-remote-uid': uid } : {}),
+    ...(groups.length === 0 ? {} : { 'x-remote-group': groups }),
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [`x-remote-extra-${headerName(key)}`, values]),
+    ),
+  }
+}
+
+/** Keys hold what names of headers may not: `example.com/x` is `example.com%2Fx`. */
+function headerName(key: string): string {
+  return Buffer.from(key)
+    .toString('latin1')
+    .replaceAll(
+      /[^A-Za-z0-9!#$&'*+\-.^_`|~]/g,
+      (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+    .toLowerCase()
+}
