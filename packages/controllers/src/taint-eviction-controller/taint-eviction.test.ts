@@ -11,10 +11,15 @@ import { taintEvictionController } from './index.ts'
 import { podHandler } from './watches.ts'
 
 /** A controller at work on these objects. */
-async function evicting(t: Test, nodes: readonly Node[], pods: readonly Pod[]) {
+async function evicting(
+  t: Test,
+  nodes: readonly Node[],
+  pods: readonly Pod[],
+  featureGates: Readonly<Record<string, boolean>> = {},
+) {
   const context = testContext({
     name: 'taint-eviction-controller',
-    configuration: defaultControllersConfiguration,
+    configuration: { ...defaultControllersConfiguration, featureGates },
     cached: [...nodes, ...pods],
   })
   const { client, informers, clock, metrics, events } = context
@@ -385,6 +390,41 @@ test('a pod on no node is not looked at before it is bound, nor when it changes;
   onUpdate?.(unbound, pod('a'))
   onDelete?.(unbound)
   assert.deepEqual(keys, ['test/a/n', 'test/a/'])
+})
+
+test('nodes that wait are judged before a pod, also where it was told of first', async (t) => {
+  const world = await evicting(t, [tainted], [])
+  world.client.put(resources.pods, pod('p'))
+  world.informers.apply(resources.pods, pod('p'))
+  for (const name of ['m', 'n']) world.informers.apply(resources.nodes, node(name))
+  await world.clock.advance(1_000)
+  assert.deepEqual(world.deleted(), [])
+  await world.setNode(tainted)
+  assert.deepEqual(world.deleted(), ['p'])
+})
+
+test('what is left of a pod at its former node does not judge the one that has its name now', async (t) => {
+  const former = pod('p', { tolerations: [tolerating('a', 100)] })
+  const world = await evicting(t, [tainted, node('m')], [former])
+  const present = pod('p', { node: 'm', uid: 'other' })
+  world.client.put(resources.pods, present)
+  world.informers.remove(resources.pods, former)
+  world.informers.apply(resources.pods, present)
+  await world.clock.advance(1_000)
+  assert.deepEqual(world.deleted(), [])
+})
+
+test('with the gate TaintTolerationComparisonOperators numbers are compared', async (t) => {
+  const sla = node('n', noExecute('sla', '90'))
+  const above = { key: 'sla', operator: 'Gt', value: '50', effect: 'NoExecute' } as const
+  for (const [isOn, deleted] of [
+    [true, []],
+    [false, ['p']],
+  ] as const) {
+    const gates = { TaintTolerationComparisonOperators: isOn }
+    const world = await evicting(t, [sla], [pod('p', { tolerations: [above] })], gates)
+    assert.deepEqual(world.deleted(), deleted)
+  }
 })
 
 test('deletions are counted, and timed from when they were due', async (t) => {
