@@ -7,7 +7,13 @@ import type { ControllerRevision, PodTemplateSpec } from '@gyropilot/api'
 import { TEMPLATE } from '../workload-support/fixtures.ts'
 import { podTemplateHash } from '../workload-support/pod-template-hash.ts'
 import { controllerRevision } from './fixtures.ts'
-import { dataText, sameData, templateOf, templatePatch } from './revision-data.ts'
+import {
+  dataText,
+  defaultedTemplateOf,
+  sameData,
+  templateOf,
+  templatePatch,
+} from './revision-data.ts'
 
 // Made by kube-controller-manager 1.36 for a set `db` whose template holds all that JSON may be written in two ways for.
 const RECORDED_HASH = '758c5b4b97'
@@ -99,6 +105,17 @@ test('a revision gives back its template', () => {
   assert.equal(templateOf(controllerRevision({ data: {} })), undefined)
   assert.equal(templateOf(controllerRevision({ data: { spec: { template: null } } })), undefined)
   assert.equal(dataText({ revision: 1 }), '')
+  assert.equal(dataText({ revision: 1, data: null as never }), '')
+})
+
+test('the template as a server would have it today has the defaults, is made once, and the revision stays as it is', () => {
+  const revision = controllerRevision()
+  const complete = defaultedTemplateOf(revision)
+  assert.equal(complete?.spec?.restartPolicy, 'Always')
+  assert.equal(complete.spec.containers[0]?.terminationMessagePath, '/dev/termination-log')
+  assert.equal(defaultedTemplateOf(revision), complete)
+  assert.deepEqual(templateOf(revision), TEMPLATE)
+  assert.equal(defaultedTemplateOf(controllerRevision({ data: {} })), undefined)
 })
 
 function recordedRevisions(group: string): readonly ControllerRevision[] {

@@ -46,6 +46,16 @@ test('a new revision has the labels of the template, the annotations of its owne
     revision: 3,
   })
   assert.equal(revisionName('x'.repeat(253), 'abc'), `${'x'.repeat(223)}-abc`)
+  const { annotations: _, ...bare } = owner.metadata!
+  const { metadata } = newRevision({
+    owner: { ...owner, metadata: bare },
+    ownerType,
+    template: TEMPLATE,
+    revision: 3,
+    hash: 'abc',
+    hashLabel,
+  })
+  assert.equal('annotations' in metadata!, false)
 })
 
 const hashAt = (count: number) => revisionHash(templatePatch(TEMPLATE).text, count)
@@ -162,6 +172,11 @@ test('orphaned revisions are adopted after one live look at the owner', () => {
     driven.effects.map(({ effect }) => effect),
     ['read', 'write', 'write'],
   )
+  assert.ok(driven.result.ok)
+  assert.deepEqual(
+    driven.result.object.map(({ metadata }) => metadata?.name),
+    ['r1', 'r2'],
+  )
   const [patch] = driven.writes
   assert.ok(patch?.verb === 'patch')
   assert.equal(patch.name, 'r1')
@@ -186,6 +201,8 @@ for (const [title, answer, message] of [
     assert.ok(!driven.result.ok)
     assert.match(String(driven.result.error), /can't adopt ControllerRevisions: /)
     assert.match(String(driven.result.error), message)
+    assert.match(String((driven.result.error as Error).cause), message)
+    assert.equal(driven.result.attempted, true)
   })
 }
 
