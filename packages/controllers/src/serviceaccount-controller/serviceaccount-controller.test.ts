@@ -6,6 +6,7 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
+import { ENSURED_ACCOUNTS } from './config.ts'
 import { observe } from './observe.ts'
 import { reconcile } from './reconcile.ts'
 import { namespaceWatch, serviceAccountWatch } from './watches.ts'
@@ -175,6 +176,12 @@ test('a deleted account of any name queues its namespace, tombstones included; a
     [serviceAccountWatch.onAdd, serviceAccountWatch.onUpdate],
     [undefined, undefined],
   )
+})
+
+test('every active namespace has the account default, and with it there is nothing to tell', () => {
+  assert.deepEqual(ENSURED_ACCOUNTS, ['default'])
+  assert.equal(drive(reconcile({ namespace: namespace(), missing: [] })).result, undefined)
+  assert.equal(drive(reconcile({ namespace: namespace(), missing: ['default'] })).result, undefined)
 })
 
 test('names are those of the page', () => {
