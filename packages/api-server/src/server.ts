@@ -31,7 +31,13 @@ import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/writes/object-writer.ts'
 import { Pipeline, type PipelineParts } from './handlers/pipeline.ts'
 import { RequestBodies } from './handlers/bodies/request-bodies.ts'
-import { exposeServerState, RequestMetrics } from './handlers/request-metrics.ts'
+import { AdmissionMetrics } from './handlers/admission-metrics.ts'
+import { RequestMetrics } from './handlers/request-metrics.ts'
+import {
+  exposeApiServices,
+  exposeBuild,
+  exposeServerState,
+} from './handlers/server-state-metrics.ts'
 import { ResourceHandler } from './handlers/resource-handler.ts'
 import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
@@ -150,7 +156,8 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   #admission(authorizer: RbacAuthorizer): AdmissionChain {
-    const { store, clock, random, podSecurity, admissionSelection, admission } = this.#options
+    const { store, clock, random, podSecurity, admissionSelection, admission, metrics } =
+      this.#options
     const world = {
       store,
       authorizer,
@@ -162,10 +169,10 @@ class EmbeddedApiServer implements ApiServer {
       podSecurity,
       server: () => this.internals,
     }
-    return new AdmissionChain([
-      ...admissionPlugins(world, admissionSelection),
-      ...(admission ?? []),
-    ])
+    return new AdmissionChain(
+      [...admissionPlugins(world, admissionSelection), ...(admission ?? [])],
+      metrics === undefined ? undefined : new AdmissionMetrics(metrics, clock),
+    )
   }
 
   #serviceAccountTokens(): ServiceAccountTokens {
@@ -193,6 +200,8 @@ class EmbeddedApiServer implements ApiServer {
     }
     if (metrics === undefined) return base
     exposeServerState(metrics, store, inFlight)
+    exposeApiServices(metrics, store)
+    exposeBuild(metrics, VERSION)
     exposePriorityLevels(metrics, store, limits.reading + limits.mutating)
     return { ...base, metrics: new RequestMetrics(metrics, clock) }
   }

@@ -167,7 +167,10 @@ export class Pipeline {
       return this.#authorized(request, info, attributes, warnings, NO_DEADLINE)
     const { inFlight } = this.#parts
     const mutating = isMutating(info)
-    if (!inFlight.enter(mutating, user)) return tooManyRequests()
+    if (!inFlight.enter(mutating, user)) {
+      this.#parts.metrics?.terminated(info, request, 429)
+      return tooManyRequests()
+    }
     const deadline = { passed: false }
     const answer = this.#authorized(request, info, attributes, warnings, deadline)
     const left = (): void => inFlight.leave(mutating)
@@ -207,8 +210,12 @@ export class Pipeline {
     if (!info.isResourceRequest) return this.#nonResource(request, info, user)
     const route = findRoute(this.#parts.registry, request.method, info)
     if (route === undefined) return this.#unrouted(request, info, user)
+    const { metrics } = this.#parts
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)
-    return this.#parts.metrics?.measure(info, request, answer) ?? answer
+    // What has no handler is not counted.
+    if (metrics === undefined || (route.refusal !== undefined && route.refusal.code !== 400))
+      return answer
+    return metrics.measure(info, request, answer)
   }
 
   /** The group version of another server, or nobody's. */
@@ -238,7 +245,10 @@ export class Pipeline {
     const wishes = passedOn ? undefined : headerOf(request.headers, 'accept')
     if (!route.resource.custom && !passedOn) checkRouted(request, route, wishes)
     const { deprecationWarning } = route.resource
-    if (deprecationWarning !== undefined) warnings.add(deprecationWarning)
+    if (deprecationWarning !== undefined) {
+      warnings.add(deprecationWarning)
+      this.#parts.metrics?.deprecated(info)
+    }
     if (route.refusal !== undefined) throw route.refusal
     const options = {
       watch: false,

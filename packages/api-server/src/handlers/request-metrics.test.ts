@@ -37,7 +37,7 @@ test('requests are counted by verb, resource, scope and code', async () => {
     `apiserver_request_total{code="${code}",component="apiserver",dry_run="${dryRun}",group="",resource="configmaps",scope="${scope}",subresource="",verb="${verb}",version="v1"} 1`
   assert.deepEqual(counted, [
     line('LIST', 'cluster', 200),
-    line('DELETECOLLECTION', 'namespace', 200),
+    line('DELETE', 'namespace', 200),
     line('LIST', 'namespace', 200),
     line('APPLY', 'resource', 200),
     line('GET', 'resource', 200),
@@ -137,7 +137,7 @@ test('a followed log is open until it ends, and counts as a request then', async
       .expose()
       .split('\n')
       .filter((line) => /^apiserver_longrunning.*subresource="log"/.test(line))
-  assert.match(open()[0]!, /verb="GET".* 1$/)
+  assert.match(open()[0]!, /verb="CONNECT".* 1$/)
   const counted = (): number =>
     metrics.expose().match(/^apiserver_request_total.*subresource="log"/gm)?.length ?? 0
   assert.equal(counted(), 0)
@@ -244,4 +244,70 @@ test('methods that nobody knows make no series of their own', async () => {
     line.includes('subresource="/healthz"') ? /verb="([^"]*)"/.exec(line)![1] : [],
   )
   assert.deepEqual(verbs, ['other'])
+})
+
+test('discovery is counted, its other documents, versions and metrics are not', async () => {
+  const { request, lines } = await measuredServer()
+  for (const path of ['/api', '/apis', '/apis/apps/v1', '/version', '/metrics', '/openapi/v3/none'])
+    await request('GET', path)
+  const subjects = (await lines('apiserver_request_total')).map((line) =>
+    ['component', 'subresource', 'code'].map(
+      (name) => new RegExp(`${name}="([^"]*)"`).exec(line)![1],
+    ),
+  )
+  assert.deepEqual(subjects, [
+    ['apiserver', 'api', '200'],
+    ['apiserver', 'apis', '200'],
+    ['', 'openapi/v3/', '404'],
+  ])
+  const objectives = await lines('apiserver_request_sli_duration_seconds_bucket')
+  assert.match(objectives[0]!, /le="0.05"/)
+})
+
+test('who asks for what is deprecated is told in a gauge; unavailable group versions in another', async () => {
+  const { request, lines } = await measuredServer()
+  await request('GET', '/api/v1/endpoints')
+  assert.deepEqual(await lines('apiserver_requested_deprecated_apis'), [
+    'apiserver_requested_deprecated_apis{group="",removed_release="",resource="endpoints",subresource="",version="v1"} 1',
+  ])
+  const service = { name: 'none', namespace: 'default' }
+  await request('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+    metadata: { name: 'v1.a.example.com' },
+    spec: {
+      group: 'a.example.com',
+      version: 'v1',
+      service,
+      insecureSkipTLSVerify: true,
+      groupPriorityMinimum: 1,
+      versionPriority: 1,
+    },
+  })
+  const unavailable = async (): Promise<readonly string[]> =>
+    (await lines('aggregator_unavailable_apiservice')).filter((line) => line.includes('a.example'))
+  assert.deepEqual(await unavailable(), [
+    'aggregator_unavailable_apiservice{name="v1.a.example.com"} 1',
+  ])
+  await request('DELETE', '/apis/apiregistration.k8s.io/v1/apiservices/v1.a.example.com')
+  assert.deepEqual(await unavailable(), [])
+  assert.match((await lines('kubernetes_build_info'))[0]!, /git_version="v1.36.0".* 1$/)
+})
+
+test('admission is timed by step and by plug-in, and by whether it refused', async () => {
+  const { request, lines } = await measuredServer()
+  // The default namespace was created, too.
+  await request('POST', MAPS, { metadata: { name: 'a' } })
+  await request('POST', '/api/v1/namespaces/none/configmaps', { metadata: { name: 'a' } })
+  const counted = async (name: string): Promise<readonly string[]> =>
+    (await lines(`${name}_admission_duration_seconds_count`)).filter((line) =>
+      line.includes('operation="CREATE"'),
+    )
+  assert.deepEqual(await counted('apiserver_admission_step'), [
+    'apiserver_admission_step_admission_duration_seconds_count{operation="CREATE",rejected="false",type="admit"} 2',
+    'apiserver_admission_step_admission_duration_seconds_count{operation="CREATE",rejected="false",type="validate"} 2',
+    'apiserver_admission_step_admission_duration_seconds_count{operation="CREATE",rejected="true",type="admit"} 1',
+  ])
+  const plugins = await counted('apiserver_admission_controller')
+  assert.ok(
+    plugins.some((line) => /NamespaceLifecycle.*rejected="true",type="admit"} 1$/.test(line)),
+  )
 })

@@ -11,8 +11,6 @@ import { ApiError } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import type { RequestInfo } from '../http/request-info.ts'
-import type { Store } from '../storage/store.ts'
-import type { InFlight } from './limits/in-flight.ts'
 import type { PreparedWatch } from '../http/watch-sink.ts'
 
 const SUBJECT = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component']
@@ -20,14 +18,24 @@ const DURATION_BUCKETS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45,
   60,
 ]
+/** Those of the durations, without what no objective asks for. */
+const OBJECTIVE_BUCKETS = DURATION_BUCKETS.slice(2)
 const READ_VERBS: Readonly<Record<string, string>> = { list: 'LIST', watch: 'WATCH' }
-/** Connections are neither read nor written: their verb is another. */
-const CONNECTING = new Set(['attach', 'exec', 'portforward', 'proxy'])
+/** Streams are neither read nor written: their verb is another. */
+const CONNECTING = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 const APPLY_TYPE = 'application/apply-patch'
 /** Methods of paths that are no resources; whoever sends another makes no series of its own. */
 const METHODS = new Set(['DELETE', 'GET', 'PATCH', 'POST', 'PUT'])
-/** Paths that are counted though they are no resources. */
-const COUNTED_PATHS = new Set(['/healthz', '/livez', '/readyz', '/metrics', '/version'])
+/** Paths that are counted though they are no resources, and what as. */
+const COUNTED_PATHS: Readonly<Record<string, { subresource: string; component: string }>> = {
+  '/healthz': { subresource: '/healthz', component: '' },
+  '/livez': { subresource: '/livez', component: '' },
+  '/readyz': { subresource: '/readyz', component: '' },
+  '/api': { subresource: 'api', component: 'apiserver' },
+  '/apis': { subresource: 'apis', component: 'apiserver' },
+  '/openapi/v3': { subresource: 'openapi/v3', component: '' },
+}
+const DOCUMENTS = { subresource: 'openapi/v3/', component: '' }
 
 /** Counted apart from the registry and shown when somebody asks: a watch of many readers must not pay for it. */
 interface EventCount {
@@ -46,6 +54,9 @@ export class RequestMetrics {
   readonly #clock: Clock
   readonly #requests: Counter
   readonly #durations: Histogram
+  readonly #objectives: Histogram
+  readonly #terminations: Counter
+  readonly #deprecated: Gauge
   readonly #longRunning: Gauge
   readonly #events = new Map<string, EventCount>()
 
@@ -62,6 +73,23 @@ export class RequestMetrics {
       help: 'Time from the arrival of a request to its answer, by what it asked for.',
       labels: ['verb', 'dry_run', ...SUBJECT.slice(1)],
       buckets: DURATION_BUCKETS,
+      stability: 'STABLE',
+    })
+    this.#objectives = registry.histogram({
+      name: 'apiserver_request_sli_duration_seconds',
+      help: 'Time from the arrival of a request to its answer, as objectives of service levels are written for.',
+      labels: SUBJECT,
+      buckets: OBJECTIVE_BUCKETS,
+    })
+    this.#terminations = registry.counter({
+      name: 'apiserver_request_terminations_total',
+      help: 'Requests that the server ended to protect itself.',
+      labels: [...SUBJECT, 'code'],
+    })
+    this.#deprecated = registry.gauge({
+      name: 'apiserver_requested_deprecated_apis',
+      help: 'Deprecated resources that somebody has asked for.',
+      labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
       stability: 'STABLE',
     })
     this.#longRunning = registry.gauge({
@@ -81,6 +109,17 @@ export class RequestMetrics {
         counted.shown = counted.count
       }
     })
+  }
+
+  /** Somebody asked for what will be taken away one day. */
+  deprecated({ group, version, resource, subresource }: RequestInfo): void {
+    this.#deprecated.set(1, { group, version, resource, subresource, removed_release: '' })
+  }
+
+  /** The request was not answered, or not to its end, for the sake of others. */
+  terminated(info: RequestInfo, request: ServerRequest, code: number): void {
+    const subject = subjectOf(info, request)
+    if (subject !== undefined) this.#terminations.increment({ ...subject, code: String(code) })
   }
 
   /** The answer as it is, or one whose watch is counted. */
@@ -156,7 +195,9 @@ export class RequestMetrics {
     if (subject === undefined) return
     const labels = { ...subject, dry_run: dryRun }
     this.#requests.increment({ ...labels, code: String(code) })
-    this.#durations.observe((this.#clock.monotonicMs() - startMs) / 1000, labels)
+    const seconds = (this.#clock.monotonicMs() - startMs) / 1000
+    this.#durations.observe(seconds, labels)
+    this.#objectives.observe(seconds, subject)
   }
 
   /** Apart from the request: ten thousand watches must not each keep theirs. */
@@ -200,10 +241,10 @@ export class RequestMetrics {
 function subjectOf(info: RequestInfo, request: ServerRequest): Labels | undefined {
   const { isResourceRequest, group, version, resource, subresource } = info
   if (!isResourceRequest) {
-    if (!COUNTED_PATHS.has(info.path)) return undefined
-    const nothing = { group: '', version: '', resource: '', scope: '', component: '' }
+    const counted = info.path.startsWith('/openapi/v3/') ? DOCUMENTS : COUNTED_PATHS[info.path]
+    if (counted === undefined) return undefined
     const verb = METHODS.has(request.method) ? request.method : 'other'
-    return { verb, subresource: info.path, ...nothing }
+    return { verb, group: '', version: '', resource: '', scope: '', ...counted }
   }
   return {
     verb: verbOf(info, request),
@@ -218,52 +259,13 @@ function subjectOf(info: RequestInfo, request: ServerRequest): Labels | undefine
 
 function verbOf({ verb, subresource }: RequestInfo, { method, headers }: ServerRequest): string {
   if (CONNECTING.has(subresource)) return 'CONNECT'
-  if (verb === 'deletecollection') return 'DELETECOLLECTION'
   if (verb === 'patch' && (headerOf(headers, 'content-type') ?? '').startsWith(APPLY_TYPE))
     return 'APPLY'
-  return READ_VERBS[verb] ?? method
+  // Heads are read as what they are the heads of.
+  return READ_VERBS[verb] ?? (method === 'HEAD' ? 'GET' : method)
 }
 
 function scopeOf({ verb, name, namespace }: RequestInfo): string {
   if (name !== '' || verb === 'create') return 'resource'
   return namespace === '' ? 'cluster' : 'namespace'
-}
-
-/** Gauges that are computed when somebody asks. */
-export function exposeServerState(
-  registry: MetricsRegistry,
-  store: Store,
-  inFlight: InFlight,
-): void {
-  const current = registry.gauge({
-    name: 'apiserver_current_inflight_requests',
-    help: 'Requests that are being worked on now, without long-running ones.',
-    labels: ['request_kind'],
-    stability: 'STABLE',
-  })
-  const objects = registry.gauge({
-    name: 'apiserver_resource_objects',
-    help: 'Objects that are stored, by group and resource.',
-    labels: ['group', 'resource'],
-  })
-  const objectsByName = registry.gauge({
-    name: 'apiserver_storage_objects',
-    help: '(Deprecated since 1.34.0) Objects that are stored, by resource and group in one label.',
-    labels: ['resource'],
-    stability: 'STABLE',
-  })
-  const shown = new Set<string>()
-  registry.onCollect(() => {
-    current.set(inFlight.reading, { request_kind: 'readOnly' })
-    current.set(inFlight.mutating, { request_kind: 'mutating' })
-    // Collections that have become empty are shown as such.
-    for (const collection of store.collections()) shown.add(collection)
-    for (const collection of shown) {
-      const dot = collection.indexOf('.')
-      const resource = dot < 0 ? collection : collection.slice(0, dot)
-      const group = dot < 0 ? '' : collection.slice(dot + 1)
-      objects.set(store.count(collection), { group, resource })
-      objectsByName.set(store.count(collection), { resource: collection })
-    }
-  })
 }

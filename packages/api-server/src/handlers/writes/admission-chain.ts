@@ -1,16 +1,32 @@
 /** Admission of one request: every plug-in in order, first those that change, later those that judge. */
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { AdmissionMetrics } from '../admission-metrics.ts'
 import type { Target, WriteContext } from './writes.ts'
+
+/** What a plug-in that changes answers. */
+type MutateResult = ReturnType<NonNullable<AdmissionPlugin['mutate']>>
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[]
+  readonly #metrics: AdmissionMetrics | undefined
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  constructor(plugins: readonly AdmissionPlugin[], metrics?: AdmissionMetrics) {
     this.#plugins = plugins
+    this.#metrics = metrics
   }
 
-  async mutate(request: AdmissionRequest): Promise<void> {
+  mutate(request: AdmissionRequest): Promise<void> {
+    const work = (): Promise<void> => this.#mutate(request)
+    return this.#metrics?.step('admit', request, work) ?? work()
+  }
+
+  validate(request: AdmissionRequest): Promise<void> {
+    const work = (): Promise<void> => this.#validate(request)
+    return this.#metrics?.step('validate', request, work) ?? work()
+  }
+
+  async #mutate(request: AdmissionRequest): Promise<void> {
     if (await this.#mutateOnce(request)) await this.#mutateOnce({ ...request, reinvocation: true })
   }
 
@@ -19,16 +35,24 @@ export class AdmissionChain {
     let again = false
     for (const plugin of this.#plugins) {
       if (plugin.mutate === undefined || !plugin.handles(request)) continue
-      const pending = plugin.mutate(request)
+      const work = (): MutateResult => plugin.mutate!(request)
+      const pending =
+        this.#metrics === undefined
+          ? work()
+          : this.#metrics.plugin(plugin.name, 'admit', request, work)
       if (pending !== undefined && (await pending) === 'reinvoke') again = true
     }
     return again
   }
 
-  async validate(request: AdmissionRequest): Promise<void> {
+  async #validate(request: AdmissionRequest): Promise<void> {
     for (const plugin of this.#plugins) {
       if (plugin.validate === undefined || !plugin.handles(request)) continue
-      const pending = plugin.validate(request)
+      const work = (): void | Promise<void> => plugin.validate!(request)
+      const pending =
+        this.#metrics === undefined
+          ? work()
+          : this.#metrics.plugin(plugin.name, 'validate', request, work)
       if (pending !== undefined) await pending
     }
   }
