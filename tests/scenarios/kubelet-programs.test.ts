@@ -591,3 +591,38 @@ scenario(
   },
   one,
 )
+
+scenario(
+  'a program that looks at its volumes in a loop meets what they show by then, and its log says so',
+  async (world) => {
+    const config = (data: Readonly<Record<string, string>>) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'conf', namespace: 'default' },
+      data,
+    })
+    await world.of(resources.configmaps).create(config({ key: 'one' }))
+    // What is missing makes it end badly, so that its log is its message.
+    const args = 'mounttest --file_content=/nosuch --file_content_in_loop=/conf/key --retry_time=20'
+    await create(
+      world,
+      podOf(
+        {
+          image: 'agnhost:2',
+          args: args.split(' '),
+          terminationMessagePolicy: 'FallbackToLogsOnError',
+          volumeMounts: [{ name: 'v', mountPath: '/conf' }],
+        },
+        { spec: { restartPolicy: 'Never', volumes: [{ name: 'v', configMap: { name: 'conf' } }] } },
+      ),
+    )
+    await world.advance(10_000)
+    await world.of(resources.configmaps).update(config({ key: 'two' }))
+    await world.advance(20_000)
+    const [status] = (await found(world))?.status?.containerStatuses ?? []
+    const { exitCode, message = '' } = status?.state?.terminated ?? {}
+    assert.equal(exitCode, 1)
+    assert.match(message, /"\/conf\/key": one\n(content of file "\/conf\/key": two\n)+$/)
+  },
+  one,
+)

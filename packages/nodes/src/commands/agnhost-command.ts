@@ -5,6 +5,7 @@
 import { durationMs } from '../behavior/duration.ts'
 import { connect } from '../network-commands/agnhost-connect.ts'
 import type { Command, Process } from '../shell/process.ts'
+import { mountTest } from './mounttest-command.ts'
 
 const AGNHOST = /^\/?agnhost(?:-2)?$/
 const SERVERS =
@@ -30,6 +31,11 @@ export function agnhostCall([name = '', subcommand = 'help', ...args]: readonly 
     else flags.set(flag, args[++at]!)
   }
   return { subcommand, flags }
+}
+
+/** Whether what it prints depends on when it looks at its files, so that it cannot be told later. */
+export function looksAtFiles(words: readonly string[]): boolean {
+  return agnhostCall(words)?.subcommand === 'mounttest'
 }
 
 export const AGNHOST_COMMANDS: ReadonlyMap<string, Command> = new Map(
@@ -61,6 +67,7 @@ const PRINTING: Readonly<Record<string, Act>> = {
     return 0
   },
   'logs-generator': generateLogs,
+  mounttest: (_, task, flags) => mountTest(task, flags),
 }
 
 /** Of /etc/resolv.conf. */

@@ -16,6 +16,7 @@ import { FileTree } from '../files/file-tree.ts'
 import { Input, inputOf } from '../shell/input.ts'
 import { Keyboard } from './keyboard.ts'
 import { typedLines } from './line-discipline.ts'
+import { orMissing } from './missing.ts'
 import { oomScoreOf } from './oom-score.ts'
 import { PodSources, fillRoot, substituted } from './pod-files.ts'
 import { hostnameOf } from './pod-names.ts'
@@ -294,6 +295,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     commands: commandsOf(container, network !== undefined),
     ...(network === undefined ? {} : { network }),
     files: await filesOf(place),
+    filesNow: async () => filesOf({ ...place, pod: (await podNow(place)) ?? pod }),
     hostname: hostnameOf(pod, nodeName),
     user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },
     program: program || (container.image ?? ''),
@@ -301,6 +303,13 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     sleep: pause,
     yieldIfLong: () => turn.yieldIfLong(),
   }
+}
+
+/** Its fields may have changed since the run began; undefined: it is gone. */
+async function podNow({ client, pod: { metadata } }: Place): Promise<Pod | undefined> {
+  const pods = client.resource(resources.pods, metadata?.namespace)
+  const found = await orMissing(pods.get(metadata?.name ?? ''))
+  return found?.metadata?.uid === metadata?.uid ? found : undefined
 }
 
 export async function filesOf(place: Place): Promise<FileTree> {

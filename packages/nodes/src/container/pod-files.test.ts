@@ -187,3 +187,67 @@ test('the folders that programs take for granted are there to be written to', ()
     files.write(`${folder}/x`, Buffer.from('1'))
   assert.deepEqual(files.list('/var/tmp'), ['x'])
 })
+
+test('files of volumes have the mode of their item, else of their volume; own volumes are as their kind', async () => {
+  const mounted = (name: string) => ({ name, mountPath: `/${name}` })
+  const items = [{ key: 'app.conf', path: 'a/own', mode: 0o400 }]
+  const fields = [
+    { path: 'own', fieldRef: { fieldPath: 'metadata.name' }, mode: 0o640 },
+    { path: 'usual', fieldRef: { fieldPath: 'metadata.name' } },
+  ]
+  const volumes = [
+    { name: 'conf', configMap: { name: 'conf', items } },
+    { name: 'sec', secret: { secretName: 'sec', defaultMode: 0o440 } },
+    { name: 'fields', downwardAPI: { items: fields } },
+    {
+      name: 'all',
+      projected: {
+        defaultMode: 0o444,
+        sources: [
+          { serviceAccountToken: { path: 'token' } },
+          { configMap: { name: 'conf', items } },
+          { downwardAPI: { items: fields } },
+        ],
+      },
+    },
+    { name: 'empty', emptyDir: { medium: 'Memory' } },
+  ]
+  const reading = { ...container, volumeMounts: volumes.map(({ name }) => mounted(name)) }
+  const given = pod({ name: 'p', spec: { containers: [reading], volumes } })
+  const storage = new PodStorage()
+  const sources = new PodSources(client, given, () => storage)
+  const files = new FileTree(new FileStore(), await sources.mounts(reading, 'n1'))
+  const modeOf = (path: string): string => files.status(path).mode.toString(8)
+  assert.deepEqual(['/conf/a/own', '/sec/password', '/fields/own', '/fields/usual'].map(modeOf), [
+    '400',
+    '440',
+    '640',
+    '644',
+  ])
+  assert.deepEqual(['/all/token', '/all/a/own', '/all/own', '/all/usual'].map(modeOf), [
+    '444',
+    '400',
+    '640',
+    '444',
+  ])
+  assert.deepEqual(files.status('/empty'), {
+    mode: 0o1777,
+    uid: 0,
+    gid: 0,
+    isFolder: true,
+    fileSystem: 'tmpfs',
+  })
+})
+
+test('what goes takes along whose it was', () => {
+  const store = new FileStore()
+  for (const path of ['/a/x', '/ab']) {
+    store.set(path, Buffer.from('1'))
+    store.describe(path, { mode: 0o600 })
+    store.describe(path, { uid: 5 })
+  }
+  store.remove('/a')
+  store.set('/a/x', Buffer.from('2'))
+  assert.deepEqual(store.attributesOf('/a/x'), {})
+  assert.deepEqual(store.attributesOf('/ab'), { mode: 0o600, uid: 5 })
+})

@@ -13,6 +13,13 @@ import { resourceValue } from './resource-fields.ts'
 import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
 import { serviceVariables } from './service-environment.ts'
+import {
+  USUAL_MODE,
+  fileSystemOf,
+  givenFile,
+  tokenFile,
+  volumeFolder,
+} from './volume-attributes.ts'
 import { addDocuments } from './web-documents.ts'
 
 const BAD_ENV_FILE = "couldn't parse env file"
@@ -81,54 +88,79 @@ export class PodSources {
       const given = await this.#contents(volume)
       return {
         path: absolute(mount.mountPath, ''),
-        store: given ?? this.#storage().volume(volume),
+        store: given ?? this.#own(volume),
         subPath: mount.subPath ?? substituted(mount.subPathExpr ?? '', environment),
         readOnly: mount.readOnly === true || given !== undefined,
+        type: fileSystemOf(volume),
       }
     })
     return (await Promise.all(mounts)).filter((mount) => mount !== undefined)
   }
 
+  /** What was written on it before by others keeps whose it is. */
+  #own(volume: Volume): FileStore {
+    const store = this.#storage().volume(volume)
+    store.describe('', volumeFolder(this.#pod, volume))
+    return store
+  }
+
   /** Undefined: the volume is storage of the pod. */
   async #contents(volume: Volume): Promise<FileStore | undefined> {
     const store = new FileStore()
-    if (volume.configMap) await this.#addConfigMap(store, volume.configMap)
-    else if (volume.secret)
-      await this.#addSecret(store, { ...volume.secret, name: volume.secret.secretName })
-    else if (volume.downwardAPI) await this.#addDownward(store, volume.downwardAPI)
-    else if (volume.projected) {
-      for (const source of volume.projected.sources ?? []) {
-        if (source.configMap) await this.#addConfigMap(store, source.configMap)
-        if (source.secret) await this.#addSecret(store, source.secret)
-        if (source.downwardAPI) await this.#addDownward(store, source.downwardAPI)
+    const { configMap, secret, downwardAPI, projected } = volume
+    const mode = (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? USUAL_MODE
+    if (configMap) await this.#addConfigMap(store, configMap, mode)
+    else if (secret) await this.#addSecret(store, { ...secret, name: secret.secretName }, mode)
+    else if (downwardAPI) await this.#addDownward(store, downwardAPI, mode)
+    else if (projected) {
+      for (const source of projected.sources ?? []) {
+        if (source.configMap) await this.#addConfigMap(store, source.configMap, mode)
+        if (source.secret) await this.#addSecret(store, source.secret, mode)
+        if (source.downwardAPI) await this.#addDownward(store, source.downwardAPI, mode)
         if (source.serviceAccountToken) {
           const { path, ...request } = source.serviceAccountToken
           store.set(`/${path}`, () => this.#token(request))
+          store.describe(`/${path}`, tokenFile(this.#pod, mode))
         }
       }
     } else return undefined
     return store
   }
 
-  async #addConfigMap(store: FileStore, source: KeySource): Promise<void> {
-    const data = await this.#configMap(source.name ?? '')
-    addKeys(store, data, source)
+  async #addConfigMap(store: FileStore, source: KeySource, mode: number): Promise<void> {
+    this.#addKeys(store, await this.#configMap(source.name ?? ''), source, mode)
   }
 
-  async #addSecret(store: FileStore, source: KeySource): Promise<void> {
-    addKeys(store, await this.#secret(source.name ?? ''), source)
+  async #addSecret(store: FileStore, source: KeySource, mode: number): Promise<void> {
+    this.#addKeys(store, await this.#secret(source.name ?? ''), source, mode)
   }
 
-  async #addDownward(store: FileStore, source: DownwardSource): Promise<void> {
+  #addKeys(
+    store: FileStore,
+    data: ReadonlyMap<string, Uint8Array>,
+    { items }: KeySource,
+    usualMode: number,
+  ): void {
+    const chosen = items ?? [...data.keys()].map((key) => ({ key, path: key, mode: undefined }))
+    for (const { key, path, mode } of chosen) {
+      const bytes = data.get(key)
+      if (bytes === undefined) continue
+      store.set(`/${path}`, bytes)
+      store.describe(`/${path}`, givenFile(this.#pod, mode ?? usualMode))
+    }
+  }
+
+  async #addDownward(store: FileStore, source: DownwardSource, usualMode: number): Promise<void> {
     const { spec } = this.#pod
     const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
-    for (const { path, fieldRef, resourceFieldRef } of source.items ?? []) {
+    for (const { path, fieldRef, resourceFieldRef, mode } of source.items ?? []) {
       let value = fieldRef === undefined ? '' : fieldOf(this.#pod, fieldRef.fieldPath)
       if (resourceFieldRef !== undefined) {
         const of = containers.find(({ name }) => name === resourceFieldRef.containerName)
         value = of ? await this.#resource(of, resourceFieldRef, spec?.nodeName ?? '') : ''
       }
       store.set(`/${path}`, Buffer.from(value))
+      store.describe(`/${path}`, givenFile(this.#pod, mode ?? usualMode))
     }
   }
 
@@ -280,24 +312,17 @@ interface DownwardSource {
         readonly path: string
         readonly fieldRef?: { readonly fieldPath: string } | undefined
         readonly resourceFieldRef?: ResourceField | undefined
+        readonly mode?: number | undefined
       }[]
 }
 
 interface KeySource {
   readonly name?: string
-  readonly items?: readonly { readonly key: string; readonly path: string }[]
-}
-
-function addKeys(
-  store: FileStore,
-  data: ReadonlyMap<string, Uint8Array>,
-  { items }: KeySource,
-): void {
-  const chosen = items ?? [...data.keys()].map((key) => ({ key, path: key }))
-  for (const { key, path } of chosen) {
-    const bytes = data.get(key)
-    if (bytes !== undefined) store.set(`/${path}`, bytes)
-  }
+  readonly items?: readonly {
+    readonly key: string
+    readonly path: string
+    readonly mode?: number | undefined
+  }[]
 }
 
 function binary(data: Readonly<Record<string, string>> | undefined): [string, Uint8Array][] {

@@ -5,6 +5,14 @@ import { FileError } from './file-error.ts'
 export type FileContent = Uint8Array | (() => Promise<Uint8Array>)
 export type Folder = Map<string, FileContent | Folder>
 
+/** Whose something is and what may be done with it; absent parts are the usual ones. */
+export interface Attributes {
+  /** Permissions with the set-group-id and sticky bits. */
+  readonly mode?: number | undefined
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
+}
+
 /** What a name costs beyond its bytes, so that empty files are not free. */
 const ENTRY_BYTES = 256
 
@@ -33,6 +41,8 @@ const UNLIMITED = new Quota(Infinity)
 /** Paths begin with a slash; the root is ''. */
 export class FileStore {
   readonly #root: Folder = new Map()
+  /** By path, of what is not the usual; nothing is kept of what is gone. */
+  readonly #attributes = new Map<string, Attributes>()
   readonly #quota: Quota
   /** What was taken of the quota: given back at once when the store goes. */
   #takenBytes = 0
@@ -68,6 +78,15 @@ export class FileStore {
     this.#folder(namesOf(path))
   }
 
+  /** Adds to what is known of that path, whether or not anything is there. */
+  describe(path: string, attributes: Attributes): void {
+    this.#attributes.set(path, { ...this.#attributes.get(path), ...attributes })
+  }
+
+  attributesOf(path: string): Attributes {
+    return this.#attributes.get(path) ?? {}
+  }
+
   /** A folder with all that is in it. */
   remove(path: string): void {
     const names = namesOf(path)
@@ -77,12 +96,15 @@ export class FileStore {
     const found = folder.get(name)
     if (found === undefined) return
     folder.delete(name)
+    for (const known of this.#attributes.keys())
+      if (`${known}/`.startsWith(`${path}/`)) this.#attributes.delete(known)
     this.#take(-costOf(found))
   }
 
   /** Nobody uses it any more. */
   drop(): void {
     this.#root.clear()
+    this.#attributes.clear()
     this.#take(-this.#takenBytes)
   }
 

@@ -1,6 +1,6 @@
 /** Files of one container: what its image and node give, what volumes mount, what commands wrote. In memory only. */
 import { FileError } from './file-error.ts'
-import type { FileContent, FileStore, Folder } from './file-store.ts'
+import type { Attributes, FileContent, FileStore, Folder } from './file-store.ts'
 
 export interface Mount {
   /** Absolute, without trailing slash. */
@@ -23,6 +23,19 @@ export function absolute(path: string, from: string): string {
   }
   return parts.map((part) => `/${part}`).join('')
 }
+
+export interface FileStatus {
+  /** Permissions with the set-group-id and sticky bits. */
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+  readonly isFolder: boolean
+  /** Type of the file system that it is in. */
+  readonly fileSystem: string
+}
+
+const FOLDER_MODE = 0o755
+const FILE_MODE = 0o644
 
 export class FileTree {
   readonly #root: Mount
@@ -53,6 +66,30 @@ export class FileTree {
 
   isFolder(path: string): boolean {
     return this.#entry(path) instanceof Map
+  }
+
+  /** What stands in nothing else is root's, and root's to write. */
+  status(path: string): FileStatus {
+    const entry = this.#entry(path)
+    if (entry === undefined) throw new FileError('No such file or directory')
+    const { mount, key } = this.#locate(path)
+    const isFolder = entry instanceof Map
+    // A folder that a mount names of a volume is made as the volume's own is.
+    const known = isFolder && path === mount.path ? mount.store.attributesOf('') : {}
+    const { mode, uid, gid } = { ...known, ...mount.store.attributesOf(key) }
+    return {
+      mode: mode ?? (isFolder ? FOLDER_MODE : FILE_MODE),
+      uid: uid ?? 0,
+      gid: gid ?? 0,
+      isFolder,
+      fileSystem: mount.type ?? 'tmpfs',
+    }
+  }
+
+  /** Of something that is there and may be written. */
+  describe(path: string, attributes: Attributes): void {
+    const { store, key } = this.#writable(path)
+    store.describe(key, attributes)
   }
 
   /** How much more may be written there. */

@@ -7,6 +7,7 @@ import type { PodBehavior } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
+import { looksAtFiles } from '../commands/agnhost-command.ts'
 import { Gathering } from '../files/gathered.ts'
 import { logsRequests } from '../container/agnhost-server.ts'
 import { portProblem } from '../container/port-answers.ts'
@@ -62,7 +63,8 @@ export class PodPrograms {
     const { spec } = container
     const words = programOf(spec)
     if (words.length === 0) return undefined
-    if (spec.stdin !== true && !connects(words) && !logsRequests(words))
+    const isKept = connects(words) || logsRequests(words) || looksAtFiles(words)
+    if (spec.stdin !== true && !isKept)
       return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options
     const console = new ProgramConsole(startedAtMs, () => clock.nowMs())

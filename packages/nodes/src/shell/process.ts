@@ -10,6 +10,8 @@ export interface Surroundings {
   /** Absent: a command that would connect is not known. */
   readonly network?: Network
   readonly files: FileTree
+  /** With what volumes show by now; a program sees `files` as they were when it began. Absent: they do not change. */
+  filesNow?(): Promise<FileTree>
   readonly hostname: string
   readonly user: { readonly uid: number; readonly gid: number }
   /** The container's own command line. */
