@@ -393,3 +393,70 @@ scenario(
     assert.deepEqual([lines.length, new Set(lines).size], [8, 1])
   },
 )
+
+/** Runs `agnhost netexec`, at port 8080. */
+const netexec = (name: string, flags: readonly string[] = []): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'default', labels: { app: name } },
+  spec: {
+    terminationGracePeriodSeconds: 60,
+    containers: [
+      {
+        name: 'c',
+        image: 'agnhost:2',
+        args: ['netexec', ...flags],
+        ports: [{ containerPort: 8080 }],
+      },
+    ],
+  },
+})
+
+scenario('a Service is reached at its external addresses, and nobody at others', async (world) => {
+  await serve(world, 'web', {
+    spec: { externalIPs: ['203.0.113.7'], externalTrafficPolicy: 'Local', type: 'NodePort' },
+  })
+  await world.advance(5_000)
+  for (const [port, expected] of [
+    [80, 0],
+    [81, 1],
+  ] as const)
+    assert.equal((await outcome(world, `nc -z -w 2 203.0.113.7 ${port}`))?.exitCode, expected)
+})
+
+scenario('agnhost netexec knows who asks, and asks others when it is told to', async (world) => {
+  await world.of(resources.pods).create(netexec('one'))
+  await world.of(resources.pods).create(netexec('two'))
+  await world.of(resources.services).create({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'two' },
+    spec: { selector: { app: 'two' }, ports: [{ port: 80, targetPort: 8080 }] },
+  })
+  await world.advance(5_000)
+  const one = (await world.find(resources.pods, 'one'))?.status?.podIP
+  const asked = async (path: string): Promise<string | undefined> => {
+    const said = 'curl -s -g -o /dev/termination-log'
+    return (await outcome(world, `${said} '${one}:8080/${path}'`))?.said
+  }
+  assert.match((await asked('clientip')) ?? '', /^10\.\d+\.\d+\.\d+:\d+$/)
+  assert.notEqual((await asked('clientip'))?.split(':')[0], one)
+  const dial = 'dial?request=hostname&protocol=http&tries=2'
+  assert.equal(await asked(`${dial}&host=two&port=80`), '{"responses":["two","two"]}')
+  assert.match(
+    (await asked(`${dial}&host=${one}&port=9`)) ?? '',
+    /^\{"errors":\["dial tcp [\d.]+:9: connect: connection refused",/,
+  )
+  assert.match((await asked(`${dial}&host=nosuch&port=9`)) ?? '', /no such host/)
+})
+
+scenario('agnhost netexec serves on for as long as its shutdown is delayed', async (world) => {
+  await world.of(resources.pods).create(netexec('slow', ['--delay-shutdown=20']))
+  await world.advance(5_000)
+  const ip = (await world.find(resources.pods, 'slow'))?.status?.podIP
+  await world.of(resources.pods).delete('slow')
+  await world.advance(2_000)
+  assert.equal((await outcome(world, `curl -s -o /dev/null ${ip}:8080/hostname`))?.exitCode, 0)
+  await world.advance(20_000)
+  assert.equal(await world.find(resources.pods, 'slow'), undefined)
+})

@@ -4,7 +4,7 @@
  */
 import { durationMs } from '../behavior/duration.ts'
 import { connect } from '../network-commands/agnhost-connect.ts'
-import type { Command, Process } from '../shell/process.ts'
+import type { Command, Process, TrapHandler } from '../shell/process.ts'
 import { mountTest } from './mounttest-command.ts'
 
 const AGNHOST = /^\/?agnhost(?:-2)?$/
@@ -45,6 +45,8 @@ export const AGNHOST_COMMANDS: ReadonlyMap<string, Command> = new Map(
 async function run(name: string, task: Process): Promise<number> {
   const { subcommand, flags } = agnhostCall(['agnhost', ...task.args])!
   if (SERVERS.test(subcommand)) {
+    const delayMs = Number(flags.get('delay-shutdown') ?? 0) * 1_000
+    if (delayMs > 0) task.place.onTrap?.(goingOnFor(delayMs))
     await task.place.sleep(Infinity)
     return 0
   }
@@ -53,6 +55,14 @@ async function run(name: string, task: Process): Promise<number> {
   task.place.onUnknown?.(`agnhost ${subcommand}`)
   await task.err(`agnhost ${subcommand} is not known to simulated containers\n`)
   return 1
+}
+
+/** A server that serves for a while yet when it is asked to end. */
+function goingOnFor(delayMs: number): TrapHandler {
+  return async (sleep) => {
+    await sleep(delayMs)
+    return 0
+  }
 }
 
 type Act = (name: string, task: Process, flags: ReadonlyMap<string, string>) => Promise<number>

@@ -49,12 +49,13 @@ const SERVERS: Readonly<Record<string, Server>> = {
     if (pathname !== '/healthz') return page(404, '404 page not found\n')
     return ranForMs > ALIVE_MS ? page(500, `error: ${ranForMs / 1000}`) : page(200, 'ok')
   },
-  netexec({ flags }, { hostname, nowMs }, { port, path }) {
+  netexec({ flags }, { hostname, nowMs }, { port, path, from }) {
     if (port !== Number(flags.get('http-port') ?? 8080)) return undefined
     const { pathname, searchParams } = urlOf(path)
     const code = Number(searchParams.get('code') ?? 0)
     if (pathname === '/') return page(200, `NOW: ${new Date(nowMs).toISOString()}`)
     if (/^\/host[nN]ame$/.test(pathname)) return page(200, hostname)
+    if (pathname === '/clientip') return from === undefined ? undefined : page(200, from)
     if (pathname === '/healthz') return page(200, '')
     if (pathname === '/serverport') return page(200, String(port))
     if (pathname === '/echo') return page(code || 200, searchParams.get('msg') ?? '')

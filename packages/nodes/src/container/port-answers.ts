@@ -16,6 +16,8 @@ export interface Dialed {
 export type Dial = (host: string, port: number) => Promise<Dialed>
 
 export interface PortStreams {
+  /** Who asks, with its port. Absent: somebody outside of the cluster. */
+  readonly from?: string | undefined
   readonly input: AsyncIterable<Uint8Array>
   output(bytes: Uint8Array): Promise<void>
   readonly signal: AbortSignal
@@ -39,6 +41,8 @@ export interface Request {
   readonly method: string
   /** With its query. */
   readonly path: string
+  /** Who asks, with its port. */
+  readonly from?: string | undefined
 }
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8'
@@ -185,7 +189,12 @@ async function answerRequests(
     const [method = 'GET', path = '/'] = line.split(' ')
     const { name, namespace } = pod.metadata ?? {}
     const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
-    const { status, type, body, location } = (await answer({ port, method, path })) ?? {
+    const { status, type, body, location } = (await answer({
+      port,
+      method,
+      path,
+      from: streams.from,
+    })) ?? {
       location: undefined,
       status: 200,
       type: PLAIN_TEXT,

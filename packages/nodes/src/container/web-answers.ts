@@ -1,6 +1,7 @@
 /** What the program of a container answers over HTTP, to whoever asks and to the probes of its node. */
 import type { Container } from '@gyropilot/api'
 import { programOf } from '../behavior/image-program.ts'
+import { dialPage } from './agnhost-dial.ts'
 import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
 import { environmentOf, filesOf } from './container-commands.ts'
 import type { Place } from './container-commands.ts'
@@ -15,11 +16,13 @@ export async function answerOf(
   place: Place,
   startedAtMs: number,
   request: Request,
+  signal: AbortSignal,
 ): Promise<Page | undefined> {
   const words = programOf(place.container)
   const run = runOf(place, startedAtMs, await environmentOf(place))
   return (
     agnhostPage(words, run, request) ??
+    (await dialPage(words, request, () => place.network?.(signal))) ??
     servedPage(place.container, request.path, () => filesOf(place))
   )
 }

@@ -22,6 +22,8 @@ const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 /** That one name may lead to another. */
 const MOST_ALIASES = 8
 const MOST_ANSWER_BYTES = 8 * 2 ** 20
+/** That whoever asks has at its own end; nobody looks at it. */
+const CLIENT_PORT = 40_000
 const LATE = Symbol('late')
 const LOOPBACK = /^(?:127\.|::1$)/
 
@@ -139,7 +141,18 @@ class PodNetwork implements Network {
     if (pod !== undefined) return this.#exchangeWith(pod, port, sent)
     // All of them are read: last, as few ask for one.
     const node = await this.#nodeAt(address)
-    return node === undefined ? { kind: 'elsewhere' } : this.#exchangeAtNode(node, port, sent)
+    if (node !== undefined) return this.#exchangeAtNode(node, port, sent)
+    return this.#exchangeOutside(address, port, sent)
+  }
+
+  /** At an address that leads to a Service from outside of the cluster. From within it is a way to all of its endpoints. */
+  async #exchangeOutside(address: string, port: number, sent: Sent): Promise<Exchange> {
+    const { items } = await this.#options.client.resource(resources.services).list()
+    const service = items.find((each) => outerAddresses(each).includes(address))
+    if (service === undefined) return { kind: 'elsewhere' }
+    const servicePort = service.spec?.ports?.find((each) => each.port === port && isTcp(each))
+    const spec = { ...service.spec, internalTrafficPolicy: 'Cluster' } as Service['spec']
+    return this.#exchangeBehind({ ...service, spec }, servicePort, this.#nodeName, sent)
   }
 
   /** At a port of the node that stands for a Service; nothing else is known of what listens there. */
@@ -197,7 +210,9 @@ class PodNetwork implements Network {
     const received = new Gathering(MOST_ANSWER_BYTES)
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
+    const [own] = addressesOf(this.#pod)
     const answered = this.#options.forward(pod, port, {
+      from: own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`,
       input: untilOver(bytes, signal),
       output: async (chunk) => received.add(chunk),
       signal,
@@ -241,6 +256,11 @@ class PodNetwork implements Network {
 
 function isTcp({ protocol = 'TCP' }: { readonly protocol?: string }): boolean {
   return protocol === 'TCP'
+}
+
+function outerAddresses({ spec, status }: Service): readonly string[] {
+  const balancers = (status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip)
+  return [...(spec?.externalIPs ?? []), ...balancers]
 }
 
 function addressesOf({ status }: Pod): readonly string[] {
