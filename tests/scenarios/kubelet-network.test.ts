@@ -460,3 +460,42 @@ scenario('agnhost netexec serves on for as long as its shutdown is delayed', asy
   await world.advance(20_000)
   assert.equal(await world.find(resources.pods, 'slow'), undefined)
 })
+
+for (const [sent, exitCode, log, answered] of [
+  ['abc', 0, undefined, 'xxxxxx'],
+  ['', 2, /^Accepted client connection\nExpected to read 3 bytes from client, but got 0 inst/, ''],
+  ['abd', 3, /Expected "abc" from client, but got "abd"/, ''],
+] as const)
+  scenario(
+    `agnhost port-forward-tester serves one connection and ends by how it went: ${sent || 'nothing'} sent`,
+    async (world) => {
+      const env = Object.entries({
+        BIND_PORT: '80',
+        EXPECTED_CLIENT_DATA: 'abc',
+        CHUNKS: '3',
+        CHUNK_SIZE: '2',
+        CHUNK_INTERVAL: '100',
+      }).map(([name, value]) => ({ name, value }))
+      const container = {
+        name: 'c',
+        image: 'agnhost:2',
+        args: ['port-forward-tester'],
+        env,
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+      } as const
+      await world.of(resources.pods).create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'tester', namespace: 'default' },
+        spec: { restartPolicy: 'Never', containers: [container] },
+      })
+      await world.advance(5_000)
+      const ip = (await world.find(resources.pods, 'tester'))?.status?.podIP
+      assert.equal(await end(world, 'tester'), undefined)
+      const asked = await outcome(world, `echo -n ${sent} | nc ${ip} 80 ${SAYS}`)
+      assert.equal(asked?.said ?? '', answered)
+      const ended = await end(world, 'tester')
+      assert.equal(ended?.exitCode, exitCode)
+      if (log !== undefined) assert.match(ended?.said ?? '', log)
+    },
+  )

@@ -6,10 +6,11 @@ import { durationMs } from '../behavior/duration.ts'
 import { connect } from '../network-commands/agnhost-connect.ts'
 import type { Command, Process, TrapHandler } from '../shell/process.ts'
 import { mountTest } from './mounttest-command.ts'
+import { portForwardTester } from './port-forward-tester.ts'
 
 const AGNHOST = /^\/?agnhost(?:-2)?$/
 const SERVERS =
-  /^(?:audit-proxy|crd-conversion-webhook|fake-gitserver|grpc-health-checking|guestbook|inclusterclient|liveness|net|netexec|nettest|no-snat-test|no-snat-test-proxy|pause|port-forward-tester|porter|resource-consumer|serve-hostname|test-webserver|webhook)$/
+  /^(?:audit-proxy|crd-conversion-webhook|fake-gitserver|grpc-health-checking|guestbook|inclusterclient|liveness|net|netexec|nettest|no-snat-test|no-snat-test-proxy|pause|porter|resource-consumer|serve-hostname|test-webserver|webhook)$/
 
 export interface AgnhostCall {
   readonly subcommand: string
@@ -33,9 +34,9 @@ export function agnhostCall([name = '', subcommand = 'help', ...args]: readonly 
   return { subcommand, flags }
 }
 
-/** Whether what it prints depends on when it looks at its files, so that it cannot be told later. */
-export function looksAtFiles(words: readonly string[]): boolean {
-  return agnhostCall(words)?.subcommand === 'mounttest'
+/** Whether what it prints depends on what it meets at the time, so that it cannot be told later. */
+export function meetsWhatChanges(words: readonly string[]): boolean {
+  return /^(?:mounttest|port-forward-tester)$/.test(agnhostCall(words)?.subcommand ?? '')
 }
 
 export const AGNHOST_COMMANDS: ReadonlyMap<string, Command> = new Map(
@@ -78,6 +79,7 @@ const PRINTING: Readonly<Record<string, Act>> = {
   },
   'logs-generator': generateLogs,
   mounttest: (_, task, flags) => mountTest(task, flags),
+  'port-forward-tester': (_, task) => portForwardTester(task),
 }
 
 /** Of /etc/resolv.conf. */

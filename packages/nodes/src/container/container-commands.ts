@@ -11,12 +11,14 @@ import { cgroupMount } from './cgroup-files.ts'
 import { AGNHOST_COMMANDS } from '../commands/agnhost-command.ts'
 import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS } from '../network-commands/network-commands.ts'
-import type { Network } from '../shell/network.ts'
+import type { Incoming, Network } from '../shell/network.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { Input, inputOf } from '../shell/input.ts'
 import { Keyboard } from './keyboard.ts'
 import { typedLines } from './line-discipline.ts'
 import { orMissing } from './missing.ts'
+import { nextConnection } from './listeners.ts'
+import type { Listeners } from './listeners.ts'
 import { oomScoreOf } from './oom-score.ts'
 import { PodSources, fillRoot, substituted } from './pod-files.ts'
 import { hostnameOf } from './pod-names.ts'
@@ -102,6 +104,8 @@ function isShell(command: readonly string[]): boolean {
 }
 
 interface ProgramWatch extends Pick<Surroundings, 'onTrap'> {
+  /** By port: whom connections are handed to. Absent: there are none. */
+  readonly listeners?: Listeners
   /** All that came before could be run here. */
   readonly onWait?: () => void
 }
@@ -117,7 +121,7 @@ export async function runProgram(
   elapsedMs: number,
   console: ProgramConsole | undefined,
   signal: AbortSignal,
-  { onTrap, onWait }: ProgramWatch = {},
+  { onTrap, onWait, listeners }: ProgramWatch = {},
 ): Promise<number | undefined> {
   const { clock } = place
   let aheadMs = elapsedMs
@@ -140,7 +144,13 @@ export async function runProgram(
     await turn.yieldIfLong()
   }
   const stdin = console?.input ?? inputOf(new Uint8Array(0))
-  return exitCodeOf(words, { stdin, out, err: out }, { ...surroundings, onTrap }, place)
+  const accept =
+    listeners &&
+    ((port: number): Promise<Incoming> => {
+      onWait?.()
+      return nextConnection(listeners, port, signal)
+    })
+  return exitCodeOf(words, { stdin, out, err: out }, { ...surroundings, onTrap, accept }, place)
 }
 
 /**

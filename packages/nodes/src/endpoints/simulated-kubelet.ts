@@ -129,6 +129,12 @@ export class SimulatedKubelet {
     if (worker === undefined || running !== true) {
       return `error forwarding port ${port} to pod ${pod.metadata?.name}: pod is not running`
     }
+    for (const { listeners, state } of worker.local.containers) {
+      const accepted = state.state === 'running' && listeners.get(port)
+      if (!accepted) continue
+      await accepted(streams)
+      return undefined
+    }
     const { listener, servePort } = await import('../container/port-answers.ts')
     return servePort(worker.pod, port, streams, this.#dial, async (request) => {
       const spec = listener(worker.pod, request.port)

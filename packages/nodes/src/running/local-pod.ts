@@ -1,6 +1,7 @@
 /** What a node knows of a pod that it runs: the truth that statuses are made from. */
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
+import type { Listeners } from '../container/listeners.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
 import type { TrapHandler } from '../shell/process.ts'
 import type { ContainerResources, ResizeState } from './pod-resize.ts'
@@ -43,6 +44,8 @@ export interface LocalContainer {
   runsHere: Promise<boolean> | undefined
   /** What its program does when it is asked to end; undefined: the usual. */
   trap: TrapHandler | undefined
+  /** Of its program. */
+  readonly listeners: Listeners
   /** Ends a wait after a failure: the container was defined anew. */
   wake: (() => void) | undefined
   /** It starts again whatever its policy says, and does not wait. */
@@ -109,6 +112,7 @@ export function localContainer(
     consoles: [],
     runsHere: undefined,
     trap: undefined,
+    listeners: new Map(),
     wake: undefined,
     restartsAtOnce: false,
   }

@@ -7,7 +7,7 @@ import type { PodBehavior } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
-import { looksAtFiles } from '../commands/agnhost-command.ts'
+import { meetsWhatChanges } from '../commands/agnhost-command.ts'
 import { Gathering } from '../files/gathered.ts'
 import { logsRequests } from '../container/agnhost-server.ts'
 import { portProblem } from '../container/port-answers.ts'
@@ -63,7 +63,7 @@ export class PodPrograms {
     const { spec } = container
     const words = programOf(spec)
     if (words.length === 0) return undefined
-    const isKept = connects(words) || logsRequests(words) || looksAtFiles(words)
+    const isKept = connects(words) || logsRequests(words) || meetsWhatChanges(words)
     if (spec.stdin !== true && !isKept)
       return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options
@@ -92,7 +92,9 @@ export class PodPrograms {
     onTrap(undefined)
     const found = Promise.withResolvers<boolean>()
     container.runsHere = found.promise
-    const watch = { onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
+    const { listeners } = container
+    listeners.clear()
+    const watch = { listeners, onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
     const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
       const at = place(spec, containerId)

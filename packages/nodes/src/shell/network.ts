@@ -32,6 +32,15 @@ export interface Sent {
   readonly mostMs: number
 }
 
+/** A connection that somebody opened to a program. */
+export interface Incoming {
+  readonly input: AsyncIterable<Uint8Array>
+  output(bytes: Uint8Array): Promise<void>
+  /** Whoever opened it has gone. */
+  readonly signal: AbortSignal
+  close(): void
+}
+
 export interface Network {
   /** The server that names are asked of. */
   readonly resolver: string

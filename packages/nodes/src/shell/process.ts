@@ -1,7 +1,7 @@
 /** What commands are given, what they know of their place, and how they end other than by an exit code. */
 import type { FileTree } from '../files/file-tree.ts'
 import type { Input } from './input.ts'
-import type { Network } from './network.ts'
+import type { Incoming, Network } from './network.ts'
 import type { ShellOptions } from './options.ts'
 
 /** What a command knows of the place it runs in. */
@@ -25,6 +25,8 @@ export interface Surroundings {
   readonly onTrap?: ((handler: TrapHandler | undefined) => void) | undefined
   /** Told when something is to run beside the script; may throw. */
   readonly onBackground?: () => void
+  /** Waits at a port for the next connection. Absent: nobody could open one. */
+  readonly accept?: ((port: number) => Promise<Incoming>) | undefined
   /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
   readonly onUnknown?: (what: string) => void
 }
