@@ -6,6 +6,10 @@ import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { kubeletMetrics } from './kubelet-metrics.ts'
 import type { Kubelet, Usage } from '../kubelets/kubelet.ts'
 
+/** /var/log of a simulated machine, as Go's file server lists it. */
+const EMPTY_FOLDER =
+  '<!doctype html>\n<meta name="viewport" content="width=device-width">\n<pre>\n</pre>\n'
+
 export function kubeletPage(
   call: SubresourceCall,
   nodeName: string,
@@ -23,6 +27,8 @@ export function kubeletPage(
         metadata: {},
         items: podsOn(call, nodeName),
       })
+    case '/logs/':
+      return { code: 200, body: EMPTY_FOLDER, contentType: 'text/html; charset=utf-8' }
     case '/stats/summary':
       return json(summary(call, nodeName, kubelet))
     default: {

@@ -264,6 +264,8 @@ test('a kubelet tells its health, pods and usage; one that is down is told about
   const { request } = await proxyServer()
   const get = async (path: string) => request('GET', `/api/v1/nodes/${path}`)
   assert.equal((await get('n1/proxy/healthz')).value, 'ok')
+  const logs = await get('n1:10250/proxy/logs/')
+  assert.deepEqual([logs.status, /<pre>\n<\/pre>/.test(logs.value)], [200, true])
   const { value } = await get('n1:10250/proxy/stats/summary')
   const { node, pods } = JSON.parse(value)
   assert.deepEqual(
