@@ -450,16 +450,26 @@ scenario('agnhost netexec knows who asks, and asks others when it is told to', a
   assert.match((await asked(`${dial}&host=nosuch&port=9`)) ?? '', /no such host/)
 })
 
-scenario('agnhost netexec serves on for as long as its shutdown is delayed', async (world) => {
-  await world.of(resources.pods).create(netexec('slow', ['--delay-shutdown=20']))
-  await world.advance(5_000)
-  const ip = (await world.find(resources.pods, 'slow'))?.status?.podIP
-  await world.of(resources.pods).delete('slow')
-  await world.advance(2_000)
-  assert.equal((await outcome(world, `curl -s -o /dev/null ${ip}:8080/hostname`))?.exitCode, 0)
-  await world.advance(20_000)
-  assert.equal(await world.find(resources.pods, 'slow'), undefined)
-})
+scenario(
+  'agnhost netexec serves on, unready, as long as its shutdown is delayed',
+  async (world) => {
+    const pod = netexec('slow', ['--delay-shutdown=20'])
+    const readinessProbe = { httpGet: { path: '/readyz', port: 8080 }, periodSeconds: 1 }
+    const containers = pod.spec!.containers.map((each) => ({ ...each, readinessProbe }))
+    await world.of(resources.pods).create({ ...pod, spec: { ...pod.spec, containers } })
+    await world.advance(5_000)
+    const isReady = async (): Promise<boolean | undefined> =>
+      (await world.find(resources.pods, 'slow'))?.status?.containerStatuses?.[0]?.ready
+    const ip = (await world.find(resources.pods, 'slow'))?.status?.podIP
+    assert.equal(await isReady(), true)
+    await world.of(resources.pods).delete('slow')
+    await world.advance(5_000)
+    assert.equal(await isReady(), false)
+    assert.equal((await outcome(world, `curl -s -o /dev/null ${ip}:8080/hostname`))?.exitCode, 0)
+    await world.advance(20_000)
+    assert.equal(await world.find(resources.pods, 'slow'), undefined)
+  },
+)
 
 for (const [sent, exitCode, log, answered] of [
   ['abc', 0, undefined, 'xxxxxx'],

@@ -5,6 +5,7 @@ import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
 const run = {
   hostname: 'web-0',
   ranForMs: 10_000,
+  isEnding: false,
   nowMs: Date.UTC(2026, 0, 2),
   environment: new Map([
     ['SERVE_PORT_80', 'foo'],
@@ -28,6 +29,8 @@ for (const [line, port, path, expected] of [
   ['agnhost netexec --http-port 90 --udp-port 91', 90, '/hostname', '200 web-0'],
   ['/agnhost netexec --http-port=90', 8080, '/hostname', ''],
   ['/agnhost netexec', 8080, '/healthz', '200 '],
+  ['/agnhost netexec', 8080, '/readyz', '200 '],
+  ['/agnhost netexec', 8080, '/clientip', ''],
   ['/agnhost netexec', 8080, '/serverport', '200 8080'],
   ['/agnhost netexec', 8080, '/echo?msg=a%20b', '200 a b'],
   ['/agnhost netexec', 8080, '/echo?msg=a&code=503', '503 a'],
@@ -50,6 +53,7 @@ test('liveness is well for ten seconds', () => {
   assert.equal(answer('/agnhost liveness', 8080, '/healthz', 10_000), '200 ok')
   assert.equal(answer('/agnhost liveness', 8080, '/healthz', 10_500), '500 error: 10.5')
   assert.equal(agnhostMayFail(['/agnhost', 'liveness']), true)
-  assert.equal(agnhostMayFail(['/agnhost', 'netexec']), false)
+  assert.equal(agnhostMayFail(['/agnhost', 'netexec']), true)
+  assert.equal(agnhostMayFail(['/agnhost', 'serve-hostname']), false)
   assert.equal(agnhostMayFail([]), false)
 })

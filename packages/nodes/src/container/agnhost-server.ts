@@ -8,6 +8,8 @@ import type { Page, Request } from './port-answers.ts'
 interface AskedRun {
   readonly hostname: string
   readonly ranForMs: number
+  /** It was asked to end, and goes on. */
+  readonly isEnding: boolean
   readonly nowMs: number
   readonly environment: ReadonlyMap<string, string>
 }
@@ -24,7 +26,7 @@ export function agnhostPage(
 
 /** Whether what it answers there changes while it runs. */
 export function agnhostMayFail(words: readonly string[]): boolean {
-  return agnhostCall(words)?.subcommand === 'liveness'
+  return /^(?:liveness|netexec)$/.test(agnhostCall(words)?.subcommand ?? '')
 }
 
 /** Whether it says in its log what it was asked. */
@@ -49,7 +51,7 @@ const SERVERS: Readonly<Record<string, Server>> = {
     if (pathname !== '/healthz') return page(404, '404 page not found\n')
     return ranForMs > ALIVE_MS ? page(500, `error: ${ranForMs / 1000}`) : page(200, 'ok')
   },
-  netexec({ flags }, { hostname, nowMs }, { port, path, from }) {
+  netexec({ flags }, { hostname, isEnding, nowMs }, { port, path, from }) {
     if (port !== Number(flags.get('http-port') ?? 8080)) return undefined
     const { pathname, searchParams } = urlOf(path)
     const code = Number(searchParams.get('code') ?? 0)
@@ -57,6 +59,7 @@ const SERVERS: Readonly<Record<string, Server>> = {
     if (/^\/host[nN]ame$/.test(pathname)) return page(200, hostname)
     if (pathname === '/clientip') return from === undefined ? undefined : page(200, from)
     if (pathname === '/healthz') return page(200, '')
+    if (pathname === '/readyz') return page(isEnding ? 500 : 200, '')
     if (pathname === '/serverport') return page(200, String(port))
     if (pathname === '/echo') return page(code || 200, searchParams.get('msg') ?? '')
     if (pathname === '/redirect') return redirect(code || 302, searchParams.get('location') ?? '')

@@ -11,15 +11,20 @@ import { isOfDocuments, missingDocument, servedPage } from './web-documents.ts'
 
 type HttpGet = NonNullable<NonNullable<Container['livenessProbe']>['httpGet']>
 
+interface GoingRun {
+  readonly startedAtMs: number
+  readonly isEnding: boolean
+}
+
 /** Undefined: the usual page. */
 export async function answerOf(
   place: Place,
-  startedAtMs: number,
+  going: GoingRun,
   request: Request,
   signal: AbortSignal,
 ): Promise<Page | undefined> {
   const words = programOf(place.container)
-  const run = runOf(place, startedAtMs, await environmentOf(place))
+  const run = runOf(place, going, await environmentOf(place))
   return (
     agnhostPage(words, run, request) ??
     (await dialPage(words, request, () => place.network?.(signal))) ??
@@ -36,11 +41,11 @@ export function mayAnswerBadly(container: Container, { host, path }: HttpGet): b
 /** What is wrong with what a probe is answered, in a kubelet's words. */
 export function answerProblem(
   place: Place,
-  startedAtMs: number,
+  going: GoingRun,
   { path = '/', port }: HttpGet,
 ): string | undefined {
   const { container, containerId, storage } = place
-  const run = runOf(place, startedAtMs, new Map())
+  const run = runOf(place, going, new Map())
   const request = { method: 'GET', port: portNumber(container, port), path }
   let page = agnhostPage(programOf(container), run, request)
   // One that leads to another host is not followed, and is taken to be well.
@@ -59,9 +64,10 @@ function portNumber({ ports = [] }: Container, port: string | number): number {
 
 function runOf(
   { clock, nodeName, pod }: Place,
-  startedAtMs: number,
+  { startedAtMs, isEnding }: GoingRun,
   environment: ReadonlyMap<string, string>,
 ) {
   const nowMs = clock.nowMs()
-  return { hostname: hostnameOf(pod, nodeName), ranForMs: nowMs - startedAtMs, nowMs, environment }
+  const hostname = hostnameOf(pod, nodeName)
+  return { hostname, ranForMs: nowMs - startedAtMs, isEnding, nowMs, environment }
 }

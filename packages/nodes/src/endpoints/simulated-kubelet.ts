@@ -142,7 +142,8 @@ export class SimulatedKubelet {
       if (container?.state.state !== 'running') return undefined
       const place = worker.place(container.spec, container.containerId ?? '')
       const { startedAtMs } = container.state
-      const page = await answerOf(place, startedAtMs, request, streams.signal)
+      const { isEnding } = container
+      const page = await answerOf(place, { startedAtMs, isEnding }, request, streams.signal)
       if (page !== undefined && logsRequests(programOf(container.spec))) {
         const line = requestLine(request, this.#services.clock.nowMs())
         await consoleOf(container, startedAtMs)?.print(Buffer.from(line))

@@ -36,10 +36,12 @@ export class ContainerEnds {
   }
 
   async exitCodeOfStop(
-    { spec, role, trap }: LocalContainer,
+    container: LocalContainer,
     grace: GraceTime,
     signal: AbortSignal,
   ): Promise<number> {
+    const { spec, role, trap } = container
+    container.isEnding = true
     const { terminateMs, terminateExitCode, terminationIsScripted, ignoresTermination } =
       this.#behavior.container(spec, role)
     if (trap !== undefined && !terminationIsScripted) {

@@ -44,6 +44,8 @@ export interface LocalContainer {
   runsHere: Promise<boolean> | undefined
   /** What its program does when it is asked to end; undefined: the usual. */
   trap: TrapHandler | undefined
+  /** SIGTERM was sent to the run that goes on. */
+  isEnding: boolean
   /** Of its program. */
   readonly listeners: Listeners
   /** Ends a wait after a failure: the container was defined anew. */
@@ -112,6 +114,7 @@ export function localContainer(
     consoles: [],
     runsHere: undefined,
     trap: undefined,
+    isEnding: false,
     listeners: new Map(),
     wake: undefined,
     restartsAtOnce: false,

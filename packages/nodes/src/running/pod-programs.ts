@@ -94,6 +94,7 @@ export class PodPrograms {
     container.runsHere = found.promise
     const { listeners } = container
     listeners.clear()
+    container.isEnding = false
     const watch = { listeners, onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
     const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
@@ -153,12 +154,13 @@ export class PodPrograms {
 
   /** What a probe of a port is answered badly, in a kubelet's words. */
   webProblem(
-    { spec, state, containerId = '' }: LocalContainer,
+    { spec, state, isEnding, containerId = '' }: LocalContainer,
     { httpGet }: Probe,
   ): string | undefined {
     if (httpGet === undefined || !mayAnswerBadly(spec, httpGet)) return undefined
     if (state.state !== 'running') return undefined
-    return answerProblem(this.#options.place(spec, containerId), state.startedAtMs, httpGet)
+    const run = { startedAtMs: state.startedAtMs, isEnding }
+    return answerProblem(this.#options.place(spec, containerId), run, httpGet)
   }
 
   /**
