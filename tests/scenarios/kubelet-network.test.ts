@@ -431,7 +431,13 @@ scenario('agnhost netexec knows who asks, and asks others when it is told to', a
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: 'two' },
-    spec: { selector: { app: 'two' }, ports: [{ port: 80, targetPort: 8080 }] },
+    spec: {
+      selector: { app: 'two' },
+      ports: [
+        { name: 'tcp', port: 80, targetPort: 8080 },
+        { name: 'udp', port: 80, targetPort: 8081, protocol: 'UDP' },
+      ],
+    },
   })
   await world.advance(5_000)
   const one = (await world.find(resources.pods, 'one'))?.status?.podIP
@@ -448,6 +454,20 @@ scenario('agnhost netexec knows who asks, and asks others when it is told to', a
     /^\{"errors":\["dial tcp [\d.]+:9: connect: connection refused",/,
   )
   assert.match((await asked(`${dial}&host=nosuch&port=9`)) ?? '', /no such host/)
+  const byUdp = 'dial?protocol=udp&host=two&port=80'
+  assert.equal(await asked(`${byUdp}&request=hostname`), '{"responses":["two"]}')
+  assert.equal(await asked(`${byUdp}&request=echo%20a%20b`), '{"responses":["a b"]}')
+  assert.match((await asked(`${byUdp}&request=clientip`)) ?? '', new RegExp(`"${one}:\\d+"`))
+})
+
+scenario('nc asks agnhost netexec by UDP; nobody else answers that', async (world) => {
+  await world.of(resources.pods).create(netexec('one'))
+  await world.advance(5_000)
+  const ip = (await world.find(resources.pods, 'one'))?.status?.podIP
+  const said = async (target: string) =>
+    (await outcome(world, `echo hostName | nc -u -w 1 ${target} ${SAYS}`)) ?? {}
+  assert.deepEqual(await said(`${ip} 8081`), { exitCode: 0, said: 'one' })
+  assert.deepEqual(await said(`${ip} 8080`), { exitCode: 1, said: undefined })
 })
 
 scenario(

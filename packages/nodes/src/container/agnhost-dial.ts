@@ -1,4 +1,4 @@
-/** `/dial` of `agnhost netexec`: it asks somebody else by HTTP, and tells what it was answered. */
+/** `/dial` of `agnhost netexec`: it asks somebody else by HTTP or UDP, and tells what it was answered. */
 import { agnhostCall } from '../commands/agnhost-command.ts'
 import { readAnswer, requestBytes } from '../network-commands/http-exchange.ts'
 import type { Network } from '../shell/network.ts'
@@ -20,43 +20,57 @@ export async function dialPage(
   const { pathname, searchParams } = new URL(path.replace(/^\/*/, '/'), 'http://pod')
   if (pathname !== '/dial') return undefined
   const asked = (name: string): string => searchParams.get(name) ?? ''
-  const network = asked('protocol') === 'http' ? connect() : undefined
+  const protocol = asked('protocol')
+  const network = /^(?:http|udp)$/.test(protocol) ? connect() : undefined
   if (network === undefined) return undefined
   const told: { responses?: string[]; errors?: string[] } = {}
   const tries = Math.min(MOST_TRIES, Number(asked('tries') || 1))
   for (let at = 0; at < tries; at++) {
-    const { text, error } = await ask(
-      network,
-      asked('host'),
-      Number(asked('port')),
-      asked('request'),
-    )
+    const { text, error } = await ask(network, {
+      protocol,
+      host: asked('host'),
+      port: Number(asked('port')),
+      request: asked('request'),
+    })
     if (error === undefined) (told.responses ??= []).push(text ?? '')
     else (told.errors ??= []).push(error)
   }
   return { status: 200, type: PLAIN_TEXT, body: Buffer.from(JSON.stringify(told)) }
 }
 
+interface Asked {
+  readonly protocol: string
+  readonly host: string
+  readonly port: number
+  readonly request: string
+}
+
 async function ask(
   network: Network,
-  host: string,
-  port: number,
-  request: string,
+  { protocol, host, port, request }: Asked,
 ): Promise<{ readonly text?: string; readonly error?: string }> {
-  const path = `/${request}`
   const found = await network.lookup(host)
-  if (found.kind !== 'found') return { error: `dial tcp: lookup ${host}: no such host` }
-  const bytes = requestBytes({
+  const isUdp = protocol === 'udp'
+  const dial = `dial ${isUdp ? 'udp' : 'tcp'}`
+  if (found.kind !== 'found') return { error: `${dial}: lookup ${host}: no such host` }
+  const address = found.addresses[0]!
+  const bytes = isUdp ? Buffer.from(request) : httpRequest(host, port, `/${request}`)
+  const way = isUdp ? 'UDP' : 'TCP'
+  const exchange = await network.exchange(address, port, { bytes, mostMs: MOST_MS, protocol: way })
+  if (exchange.kind === 'answered') {
+    const body = isUdp ? exchange.bytes : readAnswer(exchange.bytes)?.body
+    if (body !== undefined) return { text: Buffer.from(body).toString() }
+  }
+  const why = exchange.kind === 'refused' ? 'connect: connection refused' : 'i/o timeout'
+  return { error: `${dial} ${address}:${port}: ${why}` }
+}
+
+function httpRequest(host: string, port: number, path: string): Uint8Array {
+  return requestBytes({
     method: 'GET',
     url: { text: `http://${host}:${port}${path}`, host, port, path, user: undefined },
     headers: new Map(),
     body: new Uint8Array(0),
     agent: 'Go-http-client/1.1',
   })
-  const address = found.addresses[0]!
-  const exchange = await network.exchange(address, port, { bytes, mostMs: MOST_MS })
-  const answer = exchange.kind === 'answered' ? readAnswer(exchange.bytes) : undefined
-  if (answer !== undefined) return { text: Buffer.from(answer.body).toString() }
-  const why = exchange.kind === 'refused' ? 'connect: connection refused' : 'i/o timeout'
-  return { error: `dial tcp ${address}:${port}: ${why}` }
 }

@@ -40,6 +40,32 @@ export function requestLine({ method, path }: Request, nowMs: number): string {
   return `${time} ${method} ${path}\n`
 }
 
+/** What netexec answers a datagram; undefined: nothing. */
+export function agnhostDatagram(
+  words: readonly string[],
+  hostname: string,
+  {
+    text,
+    port,
+    from,
+  }: { readonly text: string; readonly port: number; readonly from?: string | undefined },
+): string | undefined {
+  const call = agnhostCall(words)
+  if (call?.subcommand !== 'netexec' || port !== Number(call.flags.get('udp-port') ?? 8081))
+    return undefined
+  const [command = '', ...rest] = text.trim().split(' ')
+  switch (command.toLowerCase()) {
+    case 'hostname':
+      return hostname
+    case 'echo':
+      return rest.join(' ')
+    case 'clientip':
+      return from
+    default:
+      return undefined
+  }
+}
+
 type Server = (call: AgnhostCall, run: AskedRun, request: Request) => Page | undefined
 
 const SERVERS: Readonly<Record<string, Server>> = {

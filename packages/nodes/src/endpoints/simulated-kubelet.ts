@@ -25,7 +25,8 @@ import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
-import { logsRequests, requestLine } from '../container/agnhost-server.ts'
+import { agnhostDatagram, logsRequests, requestLine } from '../container/agnhost-server.ts'
+import { hostnameOf } from '../container/pod-names.ts'
 import { answerOf } from '../container/web-answers.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
@@ -150,6 +151,24 @@ export class SimulatedKubelet {
       }
       return page
     })
+  }
+
+  /** What the pod answers to it; undefined: nothing. */
+  async datagram(
+    pod: Pod,
+    port: number,
+    bytes: Uint8Array,
+    from: string | undefined,
+  ): Promise<Uint8Array | undefined> {
+    const worker = this.#workers.get(pod.metadata?.uid ?? '')
+    for (const { spec, state, containerId = '' } of worker?.local.containers ?? []) {
+      if (state.state !== 'running') continue
+      const { nodeName, pod } = worker!.place(spec, containerId)
+      const asked = { text: Buffer.from(bytes).toString(), port, from }
+      const said = agnhostDatagram(programOf(spec), hostnameOf(pod, nodeName), asked)
+      if (said !== undefined) return Buffer.from(said)
+    }
+    return undefined
   }
 
   usage(): {

@@ -1,11 +1,11 @@
-/** `nc HOST PORT` by TCP: whether somebody listens (`-z`), or what is answered to the input. */
+/** `nc HOST PORT` by TCP, or by UDP with `-u`: whether somebody listens (`-z`), or what is answered to the input. */
 import { gathered } from '../files/gathered.ts'
 import type { Command } from '../shell/process.ts'
 import { readArguments, secondsOf } from './arguments.ts'
 import { reach } from './reach.ts'
 
 /** By TCP is how it is done anyway (-t). */
-const OPTIONS = { flags: 'zvnt', valued: 'w', words: {}, wordsWithValue: {} } as const
+const OPTIONS = { flags: 'zvntu', valued: 'w', words: {}, wordsWithValue: {} } as const
 const DEFAULT_TIMEOUT_SECONDS = 120
 const MOST_SENT_BYTES = 8 * 2 ** 20
 
@@ -15,7 +15,7 @@ export const netcat: Command = async (task) => {
   const [host, port] = read.kind === 'known' ? read.operands : []
   if (read.kind === 'unknown' || host === undefined || !/^\d+$/.test(port ?? '')) {
     place.onUnknown?.(`nc ${args.join(' ')}`)
-    await err('nc: simulated containers know -z, -v, -n, -w SECONDS, a host and a port\n')
+    await err('nc: simulated containers know -z, -v, -n, -u, -w SECONDS, a host and a port\n')
     return 1
   }
   const { options } = read
@@ -25,8 +25,11 @@ export const netcat: Command = async (task) => {
     await err(`nc: ${seconds}\n`)
     return 1
   }
+  const isUdp = options.has('u')
   const bytes = onlyAsks ? new Uint8Array(0) : await gathered(task.stdin, MOST_SENT_BYTES)
-  const reached = await reach(task, { host, port: Number(port), bytes, mostMs: seconds * 1_000 })
+  const mostMs = seconds * 1_000
+  const protocol = isUdp ? 'UDP' : undefined
+  const reached = await reach(task, { host, port: Number(port), bytes, mostMs, protocol })
   const isLoud = options.has('v') || !onlyAsks
   if (reached.kind === 'nameless') {
     if (isLoud) await err(`nc: bad address '${host}'\n`)

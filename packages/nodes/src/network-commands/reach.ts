@@ -6,6 +6,8 @@ interface Wanted {
   readonly port: number
   readonly bytes: Uint8Array
   readonly mostMs: number
+  /** Default: TCP. */
+  readonly protocol?: 'TCP' | 'UDP' | undefined
 }
 
 export type Reached =
@@ -23,7 +25,7 @@ export type Reached =
  * container's own programs answer, which of a simulated container are guesses.
  */
 export async function reach({ place }: Process, wanted: Wanted): Promise<Reached> {
-  const { host, port, bytes, mostMs } = wanted
+  const { host, port, bytes, mostMs, protocol } = wanted
   const network = place.network!
   const found = await network.lookup(host)
   if (found.kind !== 'found') {
@@ -32,7 +34,7 @@ export async function reach({ place }: Process, wanted: Wanted): Promise<Reached
   }
   const address = found.addresses[0]!
   if (network.isOwn(address)) place.onUnknown?.(`${host}:${port}`)
-  const exchange = await network.exchange(address, port, { bytes, mostMs })
+  const exchange = await network.exchange(address, port, { bytes, mostMs, protocol })
   if (exchange.kind === 'elsewhere') place.onUnknown?.(host)
   if (exchange.kind === 'lost') await place.sleep(mostMs)
   return { ...exchange, address }

@@ -34,12 +34,21 @@ type Forward = (
   streams: PortStreams,
 ) => Promise<string | undefined> | undefined
 
+/** What a pod that runs on one of the nodes answers a datagram; undefined: nothing. */
+type Datagram = (
+  pod: Pod,
+  port: number,
+  bytes: Uint8Array,
+  from: string | undefined,
+) => Promise<Uint8Array | undefined> | undefined
+
 interface ClusterNetworkOptions {
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource
   /** Undefined: no node that runs here has the pod. */
   readonly forward: Forward
+  readonly datagram: Datagram
 }
 
 export class ClusterNetwork {
@@ -134,8 +143,12 @@ class PodNetwork implements Network {
     if (this.isOwn(address)) return this.#exchangeWith(this.#pod, port, sent)
     const service = await this.#serviceAt(address)
     if (service !== undefined) {
-      const servicePort = service.spec?.ports?.find((each) => each.port === port && isTcp(each))
-      return this.#exchangeBehind(service, servicePort, this.#nodeName, sent)
+      return this.#exchangeBehind(
+        service,
+        portOf(service, 'port', port, sent),
+        this.#nodeName,
+        sent,
+      )
     }
     const pod = await this.#podAt(address)
     if (pod !== undefined) return this.#exchangeWith(pod, port, sent)
@@ -150,7 +163,7 @@ class PodNetwork implements Network {
     const { items } = await this.#options.client.resource(resources.services).list()
     const service = items.find((each) => outerAddresses(each).includes(address))
     if (service === undefined) return { kind: 'elsewhere' }
-    const servicePort = service.spec?.ports?.find((each) => each.port === port && isTcp(each))
+    const servicePort = portOf(service, 'port', port, sent)
     const spec = { ...service.spec, internalTrafficPolicy: 'Cluster' } as Service['spec']
     return this.#exchangeBehind({ ...service, spec }, servicePort, this.#nodeName, sent)
   }
@@ -159,7 +172,7 @@ class PodNetwork implements Network {
   async #exchangeAtNode(nodeName: string, port: number, sent: Sent): Promise<Exchange> {
     const { items } = await this.#options.client.resource(resources.services).list()
     for (const service of items) {
-      const found = service.spec?.ports?.find((each) => each.nodePort === port && isTcp(each))
+      const found = portOf(service, 'nodePort', port, sent)
       if (found === undefined) continue
       // From outside another policy counts.
       const internalTrafficPolicy = service.spec?.externalTrafficPolicy
@@ -206,13 +219,22 @@ class PodNetwork implements Network {
     return { kind: pod === undefined ? 'elsewhere' : 'lost' }
   }
 
-  async #exchangeWith(pod: Pod, port: number, { bytes, mostMs }: Sent): Promise<Exchange> {
+  async #exchangeWith(
+    pod: Pod,
+    port: number,
+    { bytes, mostMs, protocol }: Sent,
+  ): Promise<Exchange> {
+    const [own] = addressesOf(this.#pod)
+    const from = own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`
+    if (protocol === 'UDP') {
+      const said = await this.#options.datagram(pod, port, bytes, from)
+      return said === undefined ? { kind: 'lost' } : { kind: 'answered', bytes: said, isReal: true }
+    }
     const received = new Gathering(MOST_ANSWER_BYTES)
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
-    const [own] = addressesOf(this.#pod)
     const answered = this.#options.forward(pod, port, {
-      from: own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`,
+      from,
       input: untilOver(bytes, signal),
       output: async (chunk) => received.add(chunk),
       signal,
@@ -254,8 +276,15 @@ class PodNetwork implements Network {
   }
 }
 
-function isTcp({ protocol = 'TCP' }: { readonly protocol?: string }): boolean {
-  return protocol === 'TCP'
+function portOf(
+  { spec }: Service,
+  kind: 'port' | 'nodePort',
+  number: number,
+  { protocol: wanted = 'TCP' }: Sent,
+): ServicePort | undefined {
+  return spec?.ports?.find(
+    ({ protocol = 'TCP', ...each }) => each[kind] === number && protocol === wanted,
+  )
 }
 
 function outerAddresses({ spec, status }: Service): readonly string[] {

@@ -30,6 +30,8 @@ export interface Sent {
   /** None: only whether somebody listens. */
   readonly bytes: Uint8Array
   readonly mostMs: number
+  /** Default: TCP. */
+  readonly protocol?: 'TCP' | 'UDP' | undefined
 }
 
 /** A connection that somebody opened to a program. */
@@ -45,7 +47,7 @@ export interface Network {
   /** The server that names are asked of. */
   readonly resolver: string
   lookup(name: string): Promise<Lookup>
-  /** Connects by TCP, sends, and takes what comes until the other side ends. */
+  /** Connects, sends, and takes what comes until the other side ends; by UDP the one datagram that comes back. */
   exchange(address: string, port: number, sent: Sent): Promise<Exchange>
   /** The container's own pod, by whatever address. */
   isOwn(address: string): boolean
