@@ -91,6 +91,17 @@ test('a bootstrap token signs the cluster information, and is forgotten when it 
   )
 })
 
+test('the credentials of a node write about that node alone', () => {
+  const asNode = ['--as=system:node:node-1', '--as-group=system:nodes']
+  gyro.ok(...asNode, 'annotate', 'node', 'node-1', 'example.com/own=yes')
+  const node = file('node.json', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-9' } })
+  const made = gyro.kubectl(...asNode, 'create', '-f', node)
+  assert.match(
+    made.stderr,
+    /nodes "node-9" is forbidden: node "node-1" is not allowed to modify node "node-9"/,
+  )
+})
+
 test('certificate approve, deny', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const key = file('bob.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)

@@ -145,6 +145,8 @@ async function runCluster(
     dial,
     nextTurn: settle,
     runtimeConfig: options.runtimeConfig,
+    // As kubeadm starts it: what holds a node's credentials writes about that node alone.
+    serverOptions: { admissionSelection: { enabled: ['NodeRestriction'] } },
     ...(options.token === '' ? {} : { administratorToken: options.token }),
   })
   const place = resolve(placeOf(options))
