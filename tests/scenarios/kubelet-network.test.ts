@@ -311,7 +311,7 @@ scenario(
     await world.of(resources.pods).create(target)
     await world.advance(5_000)
     const host = (await world.find(resources.pods, 'target'))?.status?.podIP ?? ''
-    const asking = (name: string, port: number): Pod => ({
+    const asking = (name: string, port: number, scheme: 'HTTP' | 'HTTPS' = 'HTTP'): Pod => ({
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: meta(name),
@@ -321,7 +321,7 @@ scenario(
             name: 'c',
             image: 'app:1',
             lifecycle: {
-              postStart: { httpGet: { host, port, path: '/echo?msg=started' } },
+              postStart: { httpGet: { scheme, host, port, path: `/echo?msg=${scheme}` } },
               preStop: { exec: { command: ['curl', `http://${host}:8080/echo?msg=stops`] } },
             },
           },
@@ -331,18 +331,22 @@ scenario(
     await world.of(resources.pods).create(asking('p', 8080))
     await world.of(resources.pods).create(asking('refused', 9))
     await world.advance(5_000)
+    await world.of(resources.pods).create(asking('secret', 8080, 'HTTPS'))
+    await world.of(resources.pods).create(asking('refused-too', 9, 'HTTPS'))
+    await world.advance(5_000)
     await world.of(resources.pods).delete('p')
     await world.advance(5_000)
     await world.of(resources.pods).delete('target')
     await world.advance(5_000)
     const { said = '' } = (await end(world, 'target')) ?? {}
     const asked = said.split('\n').map((line) => line.split(' ').slice(2).join(' '))
-    assert.deepEqual(asked.slice(0, 2), ['GET /echo?msg=started', 'GET /echo?msg=stops'])
+    const expected = ['GET /echo?msg=HTTP', 'GET /echo?msg=HTTPS', 'GET /echo?msg=stops']
+    assert.deepEqual(asked.slice(0, 3), expected)
     const events = await world.list(resources.events)
     const failed = events.filter(({ reason }) => reason === 'FailedPostStartHook')
     assert.deepEqual(
-      [...new Set(failed.map(({ involvedObject }) => involvedObject.name))],
-      ['refused'],
+      [...new Set(failed.map(({ involvedObject }) => involvedObject.name))].toSorted(),
+      ['refused', 'refused-too'],
     )
   },
 )

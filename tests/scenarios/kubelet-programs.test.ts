@@ -626,3 +626,23 @@ scenario(
   },
   one,
 )
+
+scenario(
+  'the log of a script shows what stood in its files when it read them',
+  async (world) => {
+    const script = 'sleep 2; cat /tmp/note; cat /etc/node-hosts; rm /tmp/note; exit 1'
+    const hook = { exec: { command: ['sh', '-c', 'echo from a hook > /tmp/note'] } }
+    const container = {
+      ...shell(script),
+      lifecycle: { postStart: hook },
+      terminationMessagePolicy: 'FallbackToLogsOnError',
+      volumeMounts: [{ name: 'hosts', mountPath: '/etc/node-hosts' }],
+    } as const
+    const volumes = [{ name: 'hosts', hostPath: { path: '/etc/hosts' } }]
+    await create(world, podOf(container, { spec: { ...never.spec, volumes } }))
+    await world.advance(10_000)
+    const [status] = (await found(world))?.status?.containerStatuses ?? []
+    assert.match(status?.state?.terminated?.message ?? '', /^from a hook\n127.0.0.1\tlocalhost\n/)
+  },
+  one,
+)

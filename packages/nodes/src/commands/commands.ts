@@ -8,6 +8,7 @@ import { runWholeScript } from '../shell/shell.ts'
 import type { Command, Process } from '../shell/process.ts'
 import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from '../files/gathered.ts'
+import { awk } from './awk-command.ts'
 import { expr, test } from './condition-commands.ts'
 import { copy, move } from './copy-commands.ts'
 import { cut } from './cut-command.ts'
@@ -301,11 +302,19 @@ const printed =
     return 0
   }
 
+/** Whether a command line names one that shows what stands in files: what they hold may be others by the time it is asked for. */
+export function showsFiles(words: readonly string[]): boolean {
+  return words.some((word) =>
+    /(?<![\w.-])(?:awk|cat|cut|find|grep|head|ls|tail|wc)(?![\w.-])/.test(word),
+  )
+}
+
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['[', test],
   ['[[', test],
   [':', () => 0],
   ['ash', sh],
+  ['awk', awk],
   ['bash', sh],
   ['cat', cat],
   ['cd', cd],

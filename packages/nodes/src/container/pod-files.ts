@@ -23,6 +23,12 @@ import {
 import { addDocuments } from './web-documents.ts'
 
 const BAD_ENV_FILE = "couldn't parse env file"
+/** Those of a node that pods mount by themselves. */
+const NODE_FILES: Readonly<Record<string, string>> = {
+  '/etc/hosts': '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n',
+}
+/** What such a file is called in the volume that it is. */
+const NODE_FILE = 'file'
 /** What nearly every image has, empty. */
 const IMAGE_FOLDERS = [
   '/bin /dev /etc /home /lib /media /mnt /opt /proc /root /run /sbin /srv /tmp',
@@ -89,7 +95,9 @@ export class PodSources {
       return {
         path: absolute(mount.mountPath, ''),
         store: given ?? this.#own(volume),
-        subPath: mount.subPath ?? substituted(mount.subPathExpr ?? '', environment),
+        subPath: fileOfNode(volume)
+          ? NODE_FILE
+          : (mount.subPath ?? substituted(mount.subPathExpr ?? '', environment)),
         readOnly: mount.readOnly === true || given !== undefined,
         type: fileSystemOf(volume),
       }
@@ -100,6 +108,9 @@ export class PodSources {
   /** What was written on it before by others keeps whose it is. */
   #own(volume: Volume): FileStore {
     const store = this.#storage().volume(volume)
+    const text = fileOfNode(volume)
+    if (text !== undefined && store.get(`/${NODE_FILE}`) === undefined)
+      store.set(`/${NODE_FILE}`, Buffer.from(text))
     store.describe('', volumeFolder(this.#pod, volume))
     return store
   }
@@ -296,6 +307,11 @@ export class PodSources {
     }
     return environment
   }
+}
+
+/** What stands in the one file that the volume is; undefined: it is a folder. */
+function fileOfNode({ hostPath }: Volume): string | undefined {
+  return hostPath && NODE_FILES[hostPath.path]
 }
 
 interface FileKey {

@@ -24,7 +24,7 @@ export function absolute(path: string, from: string): string {
   return parts.map((part) => `/${part}`).join('')
 }
 
-export interface FileStatus {
+interface FileStatus {
   /** Permissions with the set-group-id and sticky bits. */
   readonly mode: number
   readonly uid: number

@@ -17,9 +17,9 @@ export async function requestProblem(
 ): Promise<string | undefined> {
   const number = ports.find(({ name }) => name === port)?.containerPort ?? Number(port)
   const found = await network.lookup(host)
-  if (scheme !== 'HTTP' || found.kind !== 'found') return undefined
+  if (found.kind !== 'found') return undefined
   const own = `/${path.replace(/^\//, '')}`
-  const text = `http://${host}:${number}${own}`
+  const text = `${scheme.toLowerCase()}://${host}:${number}${own}`
   const url = { text, host, port: number, path: own, user: undefined }
   const bytes = requestBytes({
     method: 'GET',
@@ -29,7 +29,11 @@ export async function requestProblem(
     agent: AGENT,
   })
   const address = found.addresses[0]!
-  const { kind } = await network.exchange(address, number, { bytes, mostMs: MOST_MS })
+  const { kind } = await network.exchange(address, number, {
+    bytes,
+    mostMs: MOST_MS,
+    isEncrypted: scheme === 'HTTPS',
+  })
   if (kind !== 'refused') return undefined
   return `Get "${text}": dial tcp ${address}:${number}: connect: connection refused`
 }

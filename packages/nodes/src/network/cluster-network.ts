@@ -222,8 +222,9 @@ class PodNetwork implements Network {
   async #exchangeWith(
     pod: Pod,
     port: number,
-    { bytes, mostMs, protocol }: Sent,
+    { bytes, mostMs, protocol, isEncrypted = false }: Sent,
   ): Promise<Exchange> {
+    if (isEncrypted && targetOf(pod, port) !== undefined) return { kind: 'elsewhere' }
     const [own] = addressesOf(this.#pod)
     const from = own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`
     if (protocol === 'UDP') {

@@ -7,6 +7,7 @@ import type { PodBehavior } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
+import { showsFiles } from '../commands/commands.ts'
 import { meetsWhatChanges } from '../commands/agnhost-command.ts'
 import { Gathering } from '../files/gathered.ts'
 import { logsRequests } from '../container/agnhost-server.ts'
@@ -63,7 +64,7 @@ export class PodPrograms {
     const { spec } = container
     const words = programOf(spec)
     if (words.length === 0) return undefined
-    const isKept = connects(words) || logsRequests(words) || meetsWhatChanges(words)
+    const isKept = [connects, logsRequests, meetsWhatChanges, showsFiles].some((is) => is(words))
     if (spec.stdin !== true && !isKept)
       return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options

@@ -32,6 +32,8 @@ export interface Sent {
   readonly mostMs: number
   /** Default: TCP. */
   readonly protocol?: 'TCP' | 'UDP' | undefined
+  /** It is HTTPS in truth: programs of the user's cannot be asked so. */
+  readonly isEncrypted?: boolean | undefined
 }
 
 /** A connection that somebody opened to a program. */
