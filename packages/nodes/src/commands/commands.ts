@@ -17,6 +17,7 @@ import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { mount } from './mount-command.ts'
 import { printf } from './printf-command.ts'
+import { sort } from './sort-command.ts'
 import { noOptions, readOptions } from '../shell/options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 import { exportVariables, read, unset } from './variable-commands.ts'
@@ -352,6 +353,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['set', set],
   ['sh', sh],
   ['sleep', sleepCommand],
+  ['sort', sort],
   ['tail', tail],
   ['tar', tar],
   ['tee', tee],

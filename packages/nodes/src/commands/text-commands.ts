@@ -1,4 +1,5 @@
 /** Tools that read lines: of the files that are named, one after the other, or of the input when none is. */
+import { extendedPattern } from './line-pattern.ts'
 import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { gathered } from '../files/gathered.ts'
@@ -16,7 +17,7 @@ export async function readNamed(task: Process, name: string): Promise<Uint8Array
 }
 
 /** Contents of one named file, or of the input as `-`; a file that cannot be read is said, and undefined. */
-async function contentsOf(
+export async function contentsOf(
   task: Process,
   tool: string,
   name: string,
@@ -96,7 +97,15 @@ function matcher(pattern: string, ignoresCase: boolean): (line: string) => boole
   return (line) => folded(line).includes(text)
 }
 
-/** Options `q`, `v`, `i`, `c`, `n`; 0 when a line was found, 1 when none was, 2 when a file cannot be read. */
+function extendedMatcher(
+  text: string,
+  ignoresCase: boolean,
+): ((line: string) => boolean) | undefined {
+  const pattern = extendedPattern(text, ignoresCase)
+  return pattern && ((line) => pattern.test(line))
+}
+
+/** Options `q`, `v`, `i`, `c`, `n`, `E`; 0 when a line was found, 1 when none was, 2 when a file cannot be read. */
 export const grep: Command = async (task) => {
   const options = task.args
     .filter((arg) => /^-[A-Za-z]/.test(arg))
@@ -104,7 +113,14 @@ export const grep: Command = async (task) => {
     .join('')
   const [pattern = '', ...files] = task.args.filter((arg) => !/^-[A-Za-z]/.test(arg))
   const names = files.length === 0 ? ['-'] : files
-  const matches = matcher(pattern, options.includes('i'))
+  const matches = options.includes('E')
+    ? extendedMatcher(pattern, options.includes('i'))
+    : matcher(pattern, options.includes('i'))
+  if (matches === undefined) {
+    task.place.onUnknown?.(`grep ${pattern}`)
+    await task.err(`grep: simulated containers do not know the pattern ${pattern}\n`)
+    return 2
+  }
   const wanted = !options.includes('v')
   let found = false
   let failed = false
