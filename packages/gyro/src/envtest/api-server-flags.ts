@@ -79,6 +79,18 @@ export const apiServerFlags: readonly FlagDefinition[] = [
     help: 'How many reading requests are worked on at once.',
   },
   {
+    name: 'proxy-client-cert-file',
+    type: 'string',
+    default: '',
+    help: 'Client certificate that is shown to the API servers behind APIServices.',
+  },
+  {
+    name: 'proxy-client-key-file',
+    type: 'string',
+    default: '',
+    help: 'Its key.',
+  },
+  {
     name: 'requestheader-allowed-names',
     type: 'strings',
     default: '',

@@ -30,6 +30,14 @@ test('what a harness passes is understood, and nothing of it is warned about', (
   assert.deepEqual(options.warnings, [])
 })
 
+test('what other API servers are shown is read from files, and nothing of it is warned about', () => {
+  const args = ['--proxy-client-cert-file=/p.crt', '--proxy-client-key-file=/p.key']
+  const options = apiServerFlagOptions([...HARNESS, ...args])
+  assert.equal(options.proxyClientCertFile, '/p.crt')
+  assert.equal(options.proxyClientKeyFile, '/p.key')
+  assert.deepEqual(options.warnings, [])
+})
+
 test('without a mode everybody may do everything, as upstream', () => {
   const args = HARNESS.filter((arg) => !arg.startsWith('--authorization-mode'))
   assert.deepEqual(apiServerFlagOptions(args).authorizationModes, ['AlwaysAllow'])

@@ -24,6 +24,8 @@ export interface ApiServerFlagOptions {
   readonly tlsPrivateKeyFile: string
   readonly clientCaFile: string
   readonly frontProxyCaFile: string
+  readonly proxyClientCertFile: string
+  readonly proxyClientKeyFile: string
   readonly frontProxyNames: readonly string[]
   readonly tokenAuthFile: string
   readonly anonymousAuthentication: boolean
@@ -78,6 +80,8 @@ export function apiServerFlagOptions(args: readonly string[]): ApiServerFlagOpti
     tlsPrivateKeyFile: text('tls-private-key-file'),
     clientCaFile: text('client-ca-file'),
     frontProxyCaFile: text('requestheader-client-ca-file'),
+    proxyClientCertFile: text('proxy-client-cert-file'),
+    proxyClientKeyFile: text('proxy-client-key-file'),
     frontProxyNames: list('requestheader-allowed-names'),
     tokenAuthFile: text('token-auth-file'),
     anonymousAuthentication: values.get('anonymous-auth') as boolean,

@@ -132,12 +132,19 @@ function serverSettings(
   certificates: ClusterCertificates,
 ): ServerSettings {
   const { clientCaFile, frontProxyCaFile, advertiseAddress } = options
+  const { proxyClientCertFile, proxyClientKeyFile } = options
   const own = certificates.authority.certificatePem
   return {
     // Certificates that the signing controllers issue are signed by the own one.
     clientAuthorityPem: clientCaFile === '' ? own : `${textOf(clientCaFile)}\n${own}`,
     ...(frontProxyCaFile !== '' && { frontProxyAuthorityPem: textOf(frontProxyCaFile) }),
     frontProxyNames: options.frontProxyNames,
+    ...(proxyClientCertFile !== '' && {
+      proxyClient: {
+        certificatePem: textOf(proxyClientCertFile),
+        privateKeyPem: textOf(proxyClientKeyFile),
+      },
+    }),
     anonymousAuthentication: options.anonymousAuthentication,
     authorizationModes: options.authorizationModes,
     admissionSelection: options.admissionSelection,

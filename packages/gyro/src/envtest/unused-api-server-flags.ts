@@ -41,8 +41,7 @@ const NOT_BUILT: Names = {
     authentication-token-webhook-config-file oidc-ca-file oidc-client-id oidc-groups-claim oidc-groups-prefix
     oidc-issuer-url oidc-username-claim oidc-username-prefix service-account-jwks-uri service-account-signing-endpoint
     authorization-config authorization-policy-file authorization-webhook-config-file egress-selector-config-file
-    admission-control-config-file tracing-config-file proxy-client-cert-file proxy-client-key-file
-    service-node-port-range`,
+    admission-control-config-file tracing-config-file service-node-port-range`,
   strings: `cors-allowed-origins emulated-version oidc-signing-algs requestheader-extra-headers-prefix
     requestheader-group-headers requestheader-uid-headers requestheader-username-headers admission-control`,
   bool: 'disable-http2-serving service-account-extend-token-expiration',
