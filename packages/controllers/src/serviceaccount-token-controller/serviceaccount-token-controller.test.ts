@@ -134,8 +134,12 @@ test('a deletion that was refused is retried after all others were tried; gone a
 })
 
 test('a key that names nothing is dropped, and so is a Secret without the name annotation', () => {
-  const nameless: ServiceAccount = { ...account(), metadata: { namespace: 'ns', name: 'robot' } }
-  assert.equal(syncAccount(nameless, []), undefined)
+  for (const metadata of [
+    { namespace: 'ns', name: 'robot' },
+    { namespace: 'ns', uid: 'u' },
+    { name: 'robot', uid: 'u' },
+  ])
+    assert.equal(syncAccount({ ...account(), metadata }, []), undefined)
   assert.equal(syncSecret(tokenSecret({ accountName: undefined }), []), undefined)
   assert.equal(syncSecret(tokenSecret({ uid: '' }), []), undefined)
 })
