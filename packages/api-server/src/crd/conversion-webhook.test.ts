@@ -42,6 +42,15 @@ function review(body: AnyValue, response: object = {}): object {
   }
 }
 
+function withLabels(body: AnyValue, labels: unknown): object {
+  const { objects, desiredAPIVersion } = body.request
+  const convertedObjects = objects.map((object: AnyValue) => {
+    const other = converted(object, desiredAPIVersion)
+    return { ...other, metadata: { ...other.metadata, labels } }
+  })
+  return review(body, { convertedObjects })
+}
+
 const text = { type: 'string' }
 const version = (name: string, properties: object, storage: boolean): object => ({
   name,
@@ -280,7 +289,7 @@ describe('conversion by a webhook', () => {
     [
       'the wrong version',
       (body) => review(body, { convertedObjects: body.request.objects }),
-      `returned invalid converted object at index 0: invalid groupVersion (expected ${GROUP}/v2, received ${GROUP}/v1)`,
+      `returned invalid object at index 0: invalid groupVersion (expected ${GROUP}/v2, received ${GROUP}/v1)`,
     ],
     [
       'another name',
@@ -292,7 +301,78 @@ describe('conversion by a webhook', () => {
         }),
       'returned invalid object: must have the same name: x != y',
     ],
+    [
+      'no response',
+      (body) => ({ ...review(body), response: null }),
+      'failed: no response provided',
+    ],
+    [
+      'no version',
+      (body) => ({ ...review(body), apiVersion: undefined }),
+      'failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind=ConversionReview',
+    ],
+    [
+      'another version of the review',
+      (body) => ({ ...review(body), apiVersion: 'apiextensions.k8s.io/v1beta1' }),
+      'failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion',
+    ],
+    [
+      'a status instead',
+      () => ({ kind: 'Status', apiVersion: 'v1', message: 'no' }),
+      'failed: converting (v1.Status) to (v1.ConversionReview): unknown conversion',
+    ],
+    [
+      'a result of another type',
+      (body) => review(body, { result: 'x' }),
+      'failed: json: cannot unmarshal string into Go struct field ConversionResponse.response.result of type v1.Status',
+    ],
+    [
+      'labels of another type',
+      (body) => withLabels(body, 'x'),
+      'returned invalid metadata: invalid metadata.labels of type string in converted object',
+    ],
+    [
+      'a label that is a number',
+      (body) => withLabels(body, { a: 5 }),
+      'returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object',
+    ],
+    [
+      'a label that is no label',
+      (body) => withLabels(body, { 'a b': 'c' }),
+      "returned invalid metadata: metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
   ]
+
+  test('what is no object is refused without the name of the webhook', async () => {
+    for (const [given, why] of [
+      [null, 'unexpected end of JSON input'],
+      ['x', 'json: cannot unmarshal string into Go value of type map[string]interface {}'],
+      [{}, "Object 'Kind' is missing in '{}'"],
+    ] as const) {
+      const { call, path } = await setup((body) => review(body, { convertedObjects: [given] }))
+      await call('POST', path('v1'), person('x', 'Jo'))
+      const { status, body } = await call('GET', path('v2', 'x'))
+      assert.deepEqual([status, body.message], [500, why])
+    }
+  })
+
+  test('of several objects the first that is not converted is told, as if it had been alone', async () => {
+    const { call, path } = await setup((body) => review(body, { convertedObjects: [] }))
+    for (const name of ['a', 'b']) await call('POST', path('v1'), person(name, name))
+    const { status, body } = await call('GET', path('v2'))
+    assert.deepEqual(
+      [status, body.message],
+      [500, `conversion webhook for ${GROUP}/v1, Kind=Person returned 0 objects, expected 1`],
+    )
+  })
+
+  test('labels that are null are none', async () => {
+    const { call, path } = await setup((body) => withLabels(body, null))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const { body } = await call('GET', path('v2', 'x'))
+    assert.equal('labels' in body.metadata, false)
+  })
+
   for (const [title, answer, why] of failures) {
     test(title, async () => {
       const { call, path } = await setup(answer)

@@ -6,11 +6,12 @@ import { uuid } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
 import { callTarget } from '../admission/webhooks/client-config.ts'
 import type { ServiceResolver } from '../admission/webhooks/client-config.ts'
-import type { ApiError } from '../contracts.ts'
+import { UndecodableResponse } from '../admission/webhooks/review-header.ts'
+import { ApiError } from '../contracts.ts'
 import { unclassified } from '../http/errors.ts'
 import type { OutgoingCalls } from '../http/outgoing-calls/outgoing-calls.ts'
-import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { acceptedObject, BadConversion, objectsOf } from './conversion-review.ts'
 
 export interface ConversionParts {
   readonly calls: OutgoingCalls
@@ -28,10 +29,30 @@ export async function convertByWebhook(
   objects: readonly Stored[],
   desiredApiVersion: string,
 ): Promise<readonly Draft[]> {
+  if (objects.length === 0) return []
+  try {
+    return await convertTogether(webhook, parts, objects, desiredApiVersion)
+  } catch (error) {
+    if (objects.length === 1 || !(error instanceof BadAnswer)) throw error
+  }
+  // Of several it is told what is wrong with the first that is not converted, as if each had been asked for by itself.
+  const converted: Draft[] = []
+  for (const object of objects)
+    converted.push(...(await convertTogether(webhook, parts, [object], desiredApiVersion)))
+  return converted
+}
+
+/** The webhook answered, but not well. */
+class BadAnswer extends ApiError {}
+
+async function convertTogether(
+  webhook: Stored,
+  parts: ConversionParts,
+  objects: readonly Stored[],
+  desiredApiVersion: string,
+): Promise<readonly Draft[]> {
   const [first] = objects
-  if (first === undefined) return []
-  const fail = (text: string): ApiError =>
-    unclassified(`conversion webhook for ${first['apiVersion']}, Kind=${first['kind']} ${text}`)
+  const subject = `conversion webhook for ${first!['apiVersion']}, Kind=${first!['kind']}`
   const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
   const reviewVersion = versions.find((version) => SUPPORTED.includes(version)) ?? 'v1'
   const uid = uuid(parts.random)
@@ -45,68 +66,16 @@ export async function convertByWebhook(
     const target = callTarget(webhook['clientConfig'], TIMEOUT_SECONDS, parts.resolveService)
     answer = await parts.calls.post({ ...target, body })
   } catch (error) {
-    throw fail(`failed: ${(error as Error).message}`)
+    throw unclassified(`${subject} failed: ${(error as Error).message}`)
   }
-  const converted = convertedObjects(answer, uid, fail)
-  if (converted.length !== objects.length)
-    throw fail(`returned ${converted.length} objects, expected ${objects.length}`)
-  return converted.map((object, index) => {
-    checkType(object, index, objects[index]!, desiredApiVersion, fail)
-    return restoreMetadata(object, objects[index]!, fail)
-  })
-}
-
-type Fail = (text: string) => ApiError
-
-function convertedObjects(answer: unknown, uid: string, fail: Fail): readonly Stored[] {
-  const response = (answer as Stored | null)?.['response'] as Stored | undefined
-  if (response === undefined || response === null) throw fail('failed: response was absent')
-  if (response['uid'] !== uid)
-    throw fail(
-      `failed: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response['uid'] ?? '')}`,
+  try {
+    return objectsOf(answer, uid, reviewVersion, objects.length).map((object, index) =>
+      acceptedObject(object, objects[index]!, desiredApiVersion),
     )
-  const result: Stored = response['result'] ?? {}
-  if (result['status'] !== 'Success') {
-    const message: string = result['message'] ?? ''
-    throw fail(
-      message === ''
-        ? `failed: response.result.status was '${result['status'] ?? ''}', not 'Success'`
-        : `failed: ${message}`,
-    )
+  } catch (error) {
+    if (error instanceof UndecodableResponse)
+      throw new BadAnswer(500, '', `${subject} failed: ${error.message}`)
+    if (!(error instanceof BadConversion)) throw error
+    throw new BadAnswer(500, '', error.bare ? error.message : `${subject} ${error.message}`)
   }
-  return response['convertedObjects'] ?? []
-}
-
-function checkType(
-  object: Stored,
-  index: number,
-  original: Stored,
-  desiredApiVersion: string,
-  fail: Fail,
-): void {
-  const at = `returned invalid converted object at index ${index}: `
-  if (object['apiVersion'] !== desiredApiVersion)
-    throw fail(
-      `${at}invalid groupVersion (expected ${desiredApiVersion}, received ${object['apiVersion'] ?? ''})`,
-    )
-  if (object['kind'] !== original['kind'])
-    throw fail(`${at}invalid kind (expected ${original['kind']}, received ${object['kind'] ?? ''})`)
-}
-
-const IDENTITY = ['name', 'namespace', 'uid']
-
-/** Of the metadata only labels and annotations are the webhook's to change. */
-function restoreMetadata(object: Stored, original: Stored, fail: Fail): Draft {
-  const given: Stored = object['metadata'] ?? {}
-  const kept: Stored = original['metadata'] ?? {}
-  for (const field of IDENTITY) {
-    const [before, after] = [kept[field] ?? '', given[field] ?? '']
-    if (before !== after)
-      throw fail(`returned invalid object: must have the same ${field}: ${before} != ${after}`)
-  }
-  const { labels: _labels, annotations: _annotations, ...rest } = kept
-  const metadata: Draft = { ...rest }
-  if (given['labels'] !== undefined) metadata['labels'] = given['labels']
-  if (given['annotations'] !== undefined) metadata['annotations'] = given['annotations']
-  return cloneJson({ ...object, metadata }) as Draft
 }

@@ -17,7 +17,8 @@ import { reinvocations } from '../reinvocation.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { UnusableClientConfig, callTarget } from './client-config.ts'
-import { InvalidResponse, UndecodableResponse, denialOf, reviewOf, verdictOf } from './review.ts'
+import { UndecodableResponse } from './review-header.ts'
+import { InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
 import type { Verdict } from './review.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 10

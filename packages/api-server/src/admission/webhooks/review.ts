@@ -3,11 +3,12 @@ import type { Status } from '@gyropilot/api'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
-import { HEADER_TYPE } from '@gyropilot/schema/body-refusals'
 import { DecodeError, jsonKind, scalarDecoders } from '@gyropilot/schema/decode-scalars'
 import { describeRequest } from '../request-description.ts'
+import { decodedReview, UndecodableResponse } from './review-header.ts'
 
-const API_VERSION = 'admission.k8s.io/v1'
+const GROUP = 'admission.k8s.io'
+const VERSION = 'v1'
 const KIND = 'AdmissionReview'
 
 interface ReviewObjects {
@@ -35,7 +36,7 @@ export function reviewOf(
 ): object {
   return {
     kind: KIND,
-    apiVersion: API_VERSION,
+    apiVersion: `${GROUP}/${VERSION}`,
     request: {
       uid,
       ...describeRequest(request, seenAs),
@@ -44,11 +45,6 @@ export function reviewOf(
     },
   }
 }
-
-/** An answer that is no AdmissionReview. */
-export class UndecodableResponse extends Error {}
-
-const SCHEME = 'pkg/util/webhook/client.go:71'
 
 /** Throws UndecodableResponse or InvalidResponse. */
 export function verdictOf(answer: unknown, uid: string, mutating: boolean): Verdict {
@@ -70,22 +66,9 @@ export function verdictOf(answer: unknown, uid: string, mutating: boolean): Verd
   }
 }
 
-/** The answer of the review; what says neither kind nor version is taken for one. */
+/** The answer of the review, as far as its types are right. */
 function responseIn(answer: unknown): Stored | undefined {
-  if (answer === null) return undefined
-  if (typeof answer !== 'object' || Array.isArray(answer))
-    throw new UndecodableResponse(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(answer, false)} into Go value of type ${HEADER_TYPE}`,
-    )
-  const review = answer as Stored
-  const version: string = review['apiVersion'] || API_VERSION
-  const kind: string = review['kind'] || KIND
-  if (version !== API_VERSION || kind !== KIND)
-    throw new UndecodableResponse(
-      kind === KIND && version === 'admission.k8s.io/v1beta1'
-        ? `converting (v1beta1.${KIND}) to (v1.${KIND}): unknown conversion`
-        : `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme ${JSON.stringify(SCHEME)}`,
-    )
+  const review = decodedReview(answer, GROUP, VERSION, KIND)
   const response: Stored | undefined = review['response'] ?? undefined
   for (const [field, type, goType] of FIELDS) {
     const value: unknown = response?.[field] ?? undefined

@@ -133,7 +133,7 @@ function exchange(call: OutgoingCall, agent: Agent, signal: AbortSignal): Promis
             resolve({
               status: response.statusCode ?? 0,
               text,
-              contentType: response.headers['content-type'] ?? '',
+              contentType: response.headers['content-type'] ?? 'application/json',
             }),
           reject,
         )
