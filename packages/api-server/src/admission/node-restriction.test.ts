@@ -8,8 +8,18 @@ import type { AdmissionWorld } from './world.ts'
 
 const USER = { name: 'system:node:a', groups: ['system:nodes'], extra: {} }
 const pods: Record<string, Draft> = {
-  'x/other': { spec: { nodeName: 'b' } },
-  'x/own': { spec: { nodeName: 'a' } },
+  'x/other': { metadata: { uid: 'other' }, spec: { nodeName: 'b' } },
+  'x/own': {
+    metadata: { name: 'own', namespace: 'x', uid: 'own' },
+    spec: {
+      nodeName: 'a',
+      volumes: [
+        { name: 'v', projected: { sources: [{ serviceAccountToken: { audience: 'vault' } }] } },
+        { name: 'd', csi: { driver: 'd.example.com' } },
+      ],
+    },
+  },
+  'd.example.com': { spec: { tokenRequests: [{ audience: 'driver' }] } },
   // The node, by its key.
   a: { metadata: { uid: 'u' } },
 }
@@ -17,7 +27,10 @@ const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'u', controller:
 const store = {
   get: ({ key }: { key: string }) => (pods[key] === undefined ? undefined : { object: pods[key] }),
 }
-const plugin = nodeRestriction({ store } as unknown as AdmissionWorld)
+const authorizer = {
+  authorize: ({ resource }: { resource: string }) => ({ allowed: resource === 'granted' }),
+}
+const plugin = nodeRestriction({ store, authorizer } as unknown as AdmissionWorld)
 
 function verdict(
   change: Partial<AdmissionRequest> & { group?: string; plural: string },
@@ -37,7 +50,7 @@ function verdict(
   }
   if (!plugin.handles(request)) return undefined
   try {
-    void plugin.validate!(request)
+    void plugin.mutate!(request)
     return undefined
   } catch (error) {
     assert.ok(error instanceof ApiError && error.code === 403)
@@ -155,6 +168,73 @@ describe('NodeRestriction', () => {
         object: { spec: {} },
       },
       'node requested token not bound to a pod',
+    ],
+    ...(
+      [
+        [
+          'without a uid',
+          { name: 'own' },
+          [],
+          'node requested token with a pod binding without a uid',
+        ],
+        [
+          'for a namesake',
+          { name: 'own', uid: 'x' },
+          [],
+          'the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
+        ],
+        [
+          'for a pod elsewhere',
+          { name: 'other', uid: 'other' },
+          [],
+          'node requested token bound to a pod scheduled on a different node',
+        ],
+        ['for its pod', { name: 'own', uid: 'own' }, [], undefined],
+        ['for whom the pod says', { name: 'own', uid: 'own' }, ['vault'], undefined],
+        ['for whom a driver wants it', { name: 'own', uid: 'own' }, ['driver'], undefined],
+        ['for whom somebody allowed it', { name: 'own', uid: 'own' }, ['granted'], undefined],
+        [
+          'for anybody else',
+          { name: 'own', uid: 'own' },
+          ['bank'],
+          'audience "bank" not found in pod spec volume, system:node:a is not authorized to request tokens for this audience',
+        ],
+        [
+          'for two',
+          { name: 'own', uid: 'own' },
+          ['vault', 'driver'],
+          'node may only request 0 or 1 audiences',
+        ],
+      ] as const
+    ).map(
+      ([title, reference, audiences, why]) =>
+        [
+          `a token ${title}`,
+          {
+            plural: 'serviceaccounts',
+            operation: 'CREATE',
+            subresource: 'token',
+            object: {
+              spec: { audiences, boundObjectRef: { kind: 'Pod', apiVersion: 'v1', ...reference } },
+            },
+          },
+          why,
+        ] as const,
+    ),
+    [
+      'a source of configuration',
+      {
+        plural: 'nodes',
+        name: 'a',
+        object: { ...node({}), spec: { configSource: { configMap: { name: 'x' } } } },
+        oldObject: node({}),
+      },
+      'node "a" is not allowed to update configSource to a new non-nil configSource',
+    ],
+    [
+      'a user who is no node',
+      { plural: 'nodes', name: 'a', user: { ...USER, name: 'system:node:' } },
+      'could not determine node from user "system:node:"',
     ],
     [
       'devices of another node',

@@ -5,6 +5,7 @@
 import { semanticEqual } from '@gyropilot/api'
 import { nodeNameOf } from '../auth/identity.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
+import { notFound } from '../http/errors.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import { read, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
@@ -29,8 +30,13 @@ export function nodeRestriction(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'NodeRestriction',
     handles: ({ user, operation }) => nodeNameOf(user) !== undefined && operation !== 'CONNECT',
-    validate(request) {
+    // Among those that change, though it changes nothing: what is not allowed is not validated.
+    mutate(request) {
       const node = nodeNameOf(request.user)!
+      if (node === '') {
+        const who = JSON.stringify(request.user.name)
+        throw refusal(request, `could not determine node from user ${who}`)
+      }
       const why = reasonAgainst(world, request, node)
       if (why !== undefined) throw refusal(request, why)
     },
@@ -58,10 +64,7 @@ function reasonAgainst(
         ? undefined
         : 'can only access CSINode with the same name as the requesting node'
     case 'serviceaccounts.':
-      return request.subresource === 'token' &&
-        request.object?.['spec']?.boundObjectRef?.kind !== 'Pod'
-        ? 'node requested token not bound to a pod'
-        : undefined
+      return request.subresource === 'token' ? tokenReason(world, request, node) : undefined
     case 'resourceslices.resource.k8s.io':
       return request.operation === 'CREATE' && request.object?.['spec']?.nodeName !== node
         ? 'can only create ResourceSlice with the same NodeName as the requesting node'
@@ -81,8 +84,8 @@ function podReason(
   const only = (what: string): string =>
     `${quoted} can only ${what} with spec.nodeName set to itself`
   if (subresource === 'eviction') {
-    const pod = read(world, 'pods', `${request.namespace}/${request.name}`)
-    return pod === undefined || pod['spec'].nodeName === node
+    const pod = podOf(world, request.namespace, request.name)
+    return pod['spec'].nodeName === node
       ? undefined
       : `node ${node} can only evict pods with spec.nodeName set to itself`
   }
@@ -107,6 +110,78 @@ function podReason(
   }
   if (object!['spec'].nodeName !== node) return only('create pods')
   return ownerReason(world, object!, node) ?? referenceReason(object!, quoted)
+}
+
+/** Throws 404, in the singular. */
+function podOf(world: AdmissionWorld, namespace: string, name: string): Stored {
+  const pod = read(world, 'pods', `${namespace}/${name}`)
+  if (pod === undefined) throw notFound({ group: '', resource: 'pod', kind: 'Pod' }, name)
+  return pod
+}
+
+/** A token is for a pod of the node, and for who the pod wants it for. Throws 404. */
+function tokenReason(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  node: string,
+): string | undefined {
+  const { boundObjectRef: bound, audiences = [] } = request.object?.['spec'] ?? {}
+  const isForPod = bound?.kind === 'Pod' && (bound.apiVersion ?? '') === 'v1'
+  if (!isForPod || !bound.name) return 'node requested token not bound to a pod'
+  if (!bound.uid) return 'node requested token with a pod binding without a uid'
+  const pod = podOf(world, request.namespace, bound.name)
+  if (pod['metadata'].uid !== bound.uid)
+    return `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`
+  if (pod['spec'].nodeName !== node)
+    return 'node requested token bound to a pod scheduled on a different node'
+  const [audience, ...others]: readonly string[] = audiences
+  if (audience === undefined) return undefined
+  if (others.length > 0) return 'node may only request 0 or 1 audiences'
+  if (audiencesOf(world, pod).has(audience) || mayRequest(world, request, audience))
+    return undefined
+  return `audience ${JSON.stringify(audience)} not found in pod spec volume, ${request.user.name} is not authorized to request tokens for this audience`
+}
+
+function mayRequest(
+  { authorizer }: AdmissionWorld,
+  { user, namespace, name }: AdmissionRequest,
+  audience: string,
+): boolean {
+  const verb = 'request-serviceaccounts-token-audience'
+  const attributes = { user, verb, group: '', version: 'v1', resource: audience, subresource: '' }
+  return authorizer.authorize({ ...attributes, namespace, name, path: '', isResourceRequest: true })
+    .allowed
+}
+
+/** Whom tokens of the pod are for: in its projected volumes, and as drivers of its volumes want them. */
+function audiencesOf(world: AdmissionWorld, { metadata, spec }: Stored): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const volume of (spec.volumes ?? []) as readonly Stored[]) {
+    for (const source of (volume['projected']?.sources ?? []) as readonly Stored[]) {
+      const token: Stored | undefined = source['serviceAccountToken']
+      if (token !== undefined) found.add(token['audience'] ?? '')
+    }
+    const driver = driverOf(world, metadata, volume)
+    const { tokenRequests = [] } = read(world, CSI_DRIVERS, driver ?? '')?.['spec'] ?? {}
+    for (const { audience = '' } of tokenRequests as readonly Stored[]) found.add(audience)
+  }
+  return found
+}
+
+const CSI_DRIVERS = 'csidrivers.storage.k8s.io'
+
+function driverOf(
+  world: AdmissionWorld,
+  { namespace, name }: Stored,
+  volume: Stored,
+): string | undefined {
+  if (volume['csi'] !== undefined) return volume['csi'].driver
+  const claim: string | undefined =
+    volume['persistentVolumeClaim']?.claimName ??
+    (volume['ephemeral'] === undefined ? undefined : `${name}-${volume['name']}`)
+  if (claim === undefined) return undefined
+  const bound = read(world, 'persistentvolumeclaims', `${namespace}/${claim}`)
+  return read(world, 'persistentvolumes', bound?.['spec'].volumeName ?? '')?.['spec'].csi?.driver
 }
 
 /** Who allocates claims says so in the status, not the kubelet. */
@@ -154,6 +229,10 @@ function referenceReason({ spec }: Stored, who: string): string | undefined {
   const referred: readonly (readonly [string, boolean])[] = [
     ['configmaps', readsMap],
     ['persistentvolumeclaims', volumes.some((volume) => volume['persistentVolumeClaim'])],
+    [
+      'persistentvolumeclaims (via ephemeral volumes)',
+      volumes.some((volume) => volume['ephemeral']),
+    ],
     ['resourceclaims', (spec.resourceClaims ?? []).length > 0],
   ]
   const found = referred.find(([, isReferred]) => isReferred)
@@ -167,15 +246,22 @@ function nodeReason(request: AdmissionRequest, node: string): string | undefined
   if (name !== node) return `${who} modify node ${JSON.stringify(name)}`
   if (object === undefined) return undefined
   const forbidden = changedLabels(oldObject, object).filter((key) => !isOwnLabel(key))
-  // The node is not named in what is said of a change.
-  if (forbidden.length > 0)
-    return operation === 'CREATE'
-      ? `${who} set the following labels: ${forbidden.join(', ')}`
-      : `is not allowed to modify labels: ${forbidden.join(', ')}`
+  const source: unknown = object['spec']?.configSource ?? undefined
+  if (operation === 'CREATE') {
+    // So it says, of pods.
+    if (source !== undefined) return `${who} create pods with a non-nil configSource`
+    return forbidden.length === 0
+      ? undefined
+      : `${who} set the following labels: ${forbidden.join(', ')}`
+  }
   if (operation !== 'UPDATE') return undefined
   const isSame = (field: 'taints' | 'ownerReferences', part: 'spec' | 'metadata'): boolean =>
     semanticEqual(oldObject?.[part]?.[field] ?? [], object[part]?.[field] ?? [])
+  if (source !== undefined && !semanticEqual(source, oldObject?.['spec']?.configSource))
+    return `${who} update configSource to a new non-nil configSource`
   if (!isSame('taints', 'spec')) return `${who} modify taints`
+  // The node is not named in what is said of a change.
+  if (forbidden.length > 0) return `is not allowed to modify labels: ${forbidden.join(', ')}`
   return isSame('ownerReferences', 'metadata') ? undefined : `${who} modify ownerReferences`
 }
 

@@ -56,7 +56,9 @@ export class NodeAuthorizer {
 
   authorize(request: RequestAttributes): Verdict {
     const node = nodeNameOf(request.user)
-    if (node === undefined || !request.isResourceRequest) return NO_OPINION
+    if (node === undefined) return NO_OPINION
+    if (node === '') return refused(`unknown node for user ${JSON.stringify(request.user.name)}`)
+    if (!request.isResourceRequest) return NO_OPINION
     switch (`${request.resource}.${request.group}`) {
       case 'secrets.':
         return this.#readOnly(request, node, (pod, name) => secretNamesOf(pod).includes(name))

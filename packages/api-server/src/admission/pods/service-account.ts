@@ -2,7 +2,6 @@
 import { secretNamesOf } from '@gyropilot/api'
 import { integerBetween, sleep } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
-import { configMapNames } from '../../auth/node-authorizer.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import { isFor, read, refusal } from '../world.ts'
@@ -25,7 +24,12 @@ export function serviceAccount(world: AdmissionWorld): AdmissionPlugin {
       (isFor(request, '', 'pods') && request.operation === 'CREATE') ||
       (isFor(request, '', 'pods', 'ephemeralcontainers') && request.operation === 'UPDATE'),
     async mutate(request) {
-      if (request.operation !== 'CREATE' || isMirror(request.object!)) return
+      if (request.operation !== 'CREATE') return
+      // A mirror pod has no account: what it may have is judged first.
+      if (isMirror(request.object!)) {
+        checkMirror(request, request.object!)
+        return
+      }
       const { spec } = request.object!
       if (!spec.serviceAccountName) spec.serviceAccountName = DEFAULT_ACCOUNT
       // The deprecated twin of the field.
@@ -61,11 +65,7 @@ function checkMirror(request: AdmissionRequest, pod: Stored): void {
     throw refusal(request, 'a mirror pod may not reference service accounts')
   if (secretNamesOf(pod).length > 0)
     throw refusal(request, 'a mirror pod may not reference secrets')
-  if (configMapNames(pod).length > 0)
-    throw refusal(request, 'a mirror pod may not reference configmaps')
   for (const volume of pod['spec'].volumes ?? []) {
-    if (volume.persistentVolumeClaim !== undefined)
-      throw refusal(request, 'a mirror pod may not reference persistentvolumeclaims')
     for (const source of volume.projected?.sources ?? []) {
       if (source.serviceAccountToken !== undefined) {
         throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')

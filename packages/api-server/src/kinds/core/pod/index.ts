@@ -2,7 +2,7 @@
 import type { Pod, PodSpec, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { DraftOf, KindRules, StoredOf } from '../../../registry/kind-rules.ts'
-import { adoptProfileAnnotations, validateProfileAnnotations } from './annotations.ts'
+import { isMirrorPod, adoptProfileAnnotations, validateProfileAnnotations } from './annotations.ts'
 import { podColumns, podRowConditions } from './columns.ts'
 import { defaultPodSpec } from './defaults.ts'
 import { qosClassOf } from './qos.ts'
@@ -75,6 +75,8 @@ export const pod: KindRules<Pod> = {
   validate(object, errors) {
     const spec = object.spec ?? {}
     validatePod(object, errors)
+    if ((spec.resourceClaims ?? []).length > 0 && isMirrorPod(object))
+      errors.forbidden('[]', 'static pods do not support resource claims')
     if ((spec.ephemeralContainers ?? []).length > 0)
       errors.forbidden('spec.ephemeralContainers', 'cannot be set on create')
     if ((spec.schedulingGates ?? []).length > 0 && spec.nodeName) {
