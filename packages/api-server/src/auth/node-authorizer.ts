@@ -242,7 +242,7 @@ function volumeSources(pod: Stored): Stored[] {
   ])
 }
 
-export function configMapNames(pod: Stored): string[] {
+function configMapNames(pod: Stored): string[] {
   const names: (string | undefined)[] = []
   for (const container of containersOf(pod)) {
     for (const source of container['envFrom'] ?? []) names.push(source.configMapRef?.name)

@@ -4,7 +4,7 @@
 const BEST_WIDTH = 80
 
 /** Where a scalar is written. */
-export interface Place {
+interface Place {
   /** Characters on the line before it. */
   readonly column: number
   /** Of the lines that follow the first one. */
