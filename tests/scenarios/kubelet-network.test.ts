@@ -533,3 +533,38 @@ for (const [sent, exitCode, log, answered] of [
       if (log !== undefined) assert.match(ended?.said ?? '', log)
     },
   )
+
+scenario(
+  'a hook that asks agnhost netexec in its own pod is answered, and may have it ask others',
+  async (world) => {
+    const handler = netexec('handler')
+    const containers = handler.spec!.containers.map(
+      (each) => ({ ...each, terminationMessagePolicy: 'FallbackToLogsOnError' }) as const,
+    )
+    const spec = { ...handler.spec, containers, restartPolicy: 'Never' } as const
+    const metadata = { ...handler.metadata, finalizers: ['x.example/y'] }
+    await world.of(resources.pods).create({ ...handler, metadata, spec })
+    await world.advance(5_000)
+    const ip = (await world.find(resources.pods, 'handler'))?.status?.podIP
+    const path = `/dial?host=${ip}&port=8080&request=echo%3Fmsg%3Dhooked`
+    const own = { name: 'own', image: 'agnhost:2', args: ['netexec'] }
+    const hooked = {
+      name: 'c',
+      image: 'app:1',
+      lifecycle: { postStart: { httpGet: { path, port: 8080 } } },
+    }
+    await world.of(resources.pods).create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'hooked', namespace: 'default' },
+      spec: {
+        initContainers: [{ ...own, restartPolicy: 'Always' }],
+        containers: [hooked],
+      },
+    })
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('handler')
+    await world.advance(5_000)
+    assert.match((await end(world, 'handler'))?.said ?? '', /GET \/echo\?msg=hooked\n$/)
+  },
+)

@@ -34,6 +34,13 @@ export function agnhostCall([name = '', subcommand = 'help', ...args]: readonly 
   return { subcommand, flags }
 }
 
+/** Whether it answers HTTP there. */
+export function servesHttp(words: readonly string[], port: number): boolean {
+  const call = agnhostCall(words)
+  if (call?.subcommand === 'netexec') return port === Number(call.flags.get('http-port') ?? 8080)
+  return call?.subcommand === 'serve-hostname' && port === Number(call.flags.get('port') ?? 9376)
+}
+
 /** Whether what it prints depends on what it meets at the time, so that it cannot be told later. */
 export function meetsWhatChanges(words: readonly string[]): boolean {
   return /^(?:mounttest|port-forward-tester)$/.test(agnhostCall(words)?.subcommand ?? '')

@@ -20,7 +20,7 @@ export async function dialPage(
   const { pathname, searchParams } = new URL(path.replace(/^\/*/, '/'), 'http://pod')
   if (pathname !== '/dial') return undefined
   const asked = (name: string): string => searchParams.get(name) ?? ''
-  const protocol = asked('protocol')
+  const protocol = asked('protocol') || 'http'
   const network = /^(?:http|udp)$/.test(protocol) ? connect() : undefined
   if (network === undefined) return undefined
   const told: { responses?: string[]; errors?: string[] } = {}

@@ -1,5 +1,7 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
 import type { Container, Pod } from '@gyropilot/api'
+import { programOf } from '../behavior/image-program.ts'
+import { servesHttp } from '../commands/agnhost-command.ts'
 
 const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
 
@@ -90,10 +92,11 @@ function listens(pod: Pod, port: number): boolean {
   return listener(pod, port) !== undefined
 }
 
-/** The one that says so, else the first. */
+/** The one that says so, else the one that is known to, else the first. */
 export function listener({ spec }: Pod, port: number): Container | undefined {
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
-  if (containers.every(({ ports = [] }) => ports.length === 0)) return containers[0]
+  if (containers.every(({ ports = [] }) => ports.length === 0))
+    return containers.find((each) => servesHttp(programOf(each), port)) ?? containers[0]
   return containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port))
 }
 

@@ -2,7 +2,9 @@
 import type { Container, Pod } from '@gyropilot/api'
 import { sleep, untilAborted } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import { programOf } from '../behavior/image-program.ts'
 import { waitsForever } from '../behavior/usual-run.ts'
+import { servesHttp } from '../commands/agnhost-command.ts'
 import { portProblem } from '../container/port-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
@@ -27,7 +29,12 @@ export async function runHook(
     return undefined
   }
   if (hook.httpGet?.host) return programs.request(container, hook.httpGet, signal)
-  if (hook.httpGet !== undefined) return portProblem(pod(), container.spec, hook)
+  if (hook.httpGet !== undefined) {
+    // Most programs of its own pod are not here.
+    if (isKnownToServe(pod(), Number(hook.httpGet.port)))
+      return programs.request(container, { ...hook.httpGet, host: '127.0.0.1' }, signal)
+    return portProblem(pod(), container.spec, hook)
+  }
   const command = hook.exec?.command ?? []
   const end = await programs.exec(container, command, signal)
   if (end === undefined && waitsForever(command)) await untilAborted(never(), signal)
@@ -39,4 +46,9 @@ export async function runHook(
 
 function never(): Promise<never> {
   return new Promise(() => {})
+}
+
+function isKnownToServe({ spec }: Pod, port: number): boolean {
+  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+  return containers.some((each) => servesHttp(programOf(each), port))
 }
