@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
+import { agnhostDatagram, agnhostMayFail, agnhostPage } from './agnhost-server.ts'
 
 const run = {
   hostname: 'web-0',
@@ -57,3 +57,21 @@ test('liveness is well for ten seconds', () => {
   assert.equal(agnhostMayFail(['/agnhost', 'serve-hostname']), false)
   assert.equal(agnhostMayFail([]), false)
 })
+
+for (const [line, port, text, expected] of [
+  ['/agnhost netexec', 8081, 'hostName\n', 'web-0'],
+  ['/agnhost netexec --udp-port=80', 80, 'ECHO a b', 'a b'],
+  ['/agnhost netexec --udp-port=80', 80, 'clientip', '10.0.0.1:5'],
+  ['/agnhost netexec --udp-port=80', 8081, 'hostname', undefined],
+  ['/agnhost netexec', 8081, 'nothing', undefined],
+  ['/agnhost serve-hostname --http=false --tcp --udp', 9376, 'x', 'web-0'],
+  ['/agnhost serve-hostname --udp --port=5', 5, '', 'web-0'],
+  ['/agnhost serve-hostname --udp', 5, 'x', undefined],
+  ['/agnhost serve-hostname', 9376, 'x', undefined],
+  ['/agnhost liveness', 8081, 'hostname', undefined],
+  ['nginx', 8081, 'hostname', undefined],
+] as const)
+  test(`${line} by UDP at ${port}: ${text}`, () => {
+    const asked = { text, port, from: '10.0.0.1:5' }
+    assert.equal(agnhostDatagram(line.split(' '), 'web-0', asked), expected)
+  })

@@ -40,7 +40,7 @@ export function requestLine({ method, path }: Request, nowMs: number): string {
   return `${time} ${method} ${path}\n`
 }
 
-/** What netexec answers a datagram; undefined: nothing. */
+/** What netexec, and serve-hostname with --udp, answer a datagram; undefined: nothing. */
 export function agnhostDatagram(
   words: readonly string[],
   hostname: string,
@@ -50,9 +50,10 @@ export function agnhostDatagram(
     from,
   }: { readonly text: string; readonly port: number; readonly from?: string | undefined },
 ): string | undefined {
-  const call = agnhostCall(words)
-  if (call?.subcommand !== 'netexec' || port !== Number(call.flags.get('udp-port') ?? 8081))
-    return undefined
+  const { subcommand, flags } = agnhostCall(words) ?? {}
+  if (subcommand === 'serve-hostname' && flags?.get('udp') === 'true')
+    return port === Number(flags.get('port') ?? 9376) ? hostname : undefined
+  if (subcommand !== 'netexec' || port !== Number(flags?.get('udp-port') ?? 8081)) return undefined
   const [command = '', ...rest] = text.trim().split(' ')
   switch (command.toLowerCase()) {
     case 'hostname':
