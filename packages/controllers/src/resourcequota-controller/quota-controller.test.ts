@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceQuota, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { ControllerContext } from '@gyropilot/runtime'
 import { statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { PRIMARY_QUEUE, PRIORITY_QUEUE, RESOURCE_CHANGES_QUEUE } from './config.ts'
@@ -39,15 +40,22 @@ interface Settings {
   readonly cached?: readonly KubernetesObject[]
   readonly syncPeriodMs?: number
   readonly hasCore?: boolean
+  readonly trace?: ControllerContext['trace']
 }
 
 /** A controller at work; `written` are the statuses since it was last asked, as the quota and its pods. */
-async function working({ cached = [], syncPeriodMs = 300_000, hasCore = true }: Settings = {}) {
+async function working({
+  cached = [],
+  syncPeriodMs = 300_000,
+  hasCore = true,
+  trace,
+}: Settings = {}) {
   const configuration = {
     ...defaultControllersConfiguration,
     resourceQuota: { concurrentResourceQuotaSyncs: 5, resourceQuotaSyncPeriodMs: syncPeriodMs },
   }
-  const context = testContext({ name: resourceQuotaController.name, configuration, cached })
+  const { name } = resourceQuotaController
+  const context = testContext({ name, configuration, cached, trace })
   const { client, informers, clock } = context
   const documents: Record<string, unknown> = {
     '/api': groups({
@@ -205,5 +213,28 @@ test('workqueue metrics under the three queue names', async () => {
   for (const name of [PRIMARY_QUEUE, PRIORITY_QUEUE])
     assert.equal(metrics.value('workqueue_adds_total', { name }), 1, name)
   assert.equal(metrics.value('workqueue_adds_total', { name: RESOURCE_CHANGES_QUEUE }) ?? 0, 0)
+  await end()
+})
+
+test('whoever traces it is told why each sync began and what it came to', async () => {
+  const traced: string[] = []
+  const trace: NonNullable<ControllerContext['trace']> = {
+    started: (_, key, reasons) => {
+      const causes = reasons.map(({ cause, object: of }) => (of ? `${cause} ${of}` : cause))
+      traced.push(`${key}: ${causes.join(', ')}`)
+    },
+    effect() {},
+    finished: (_, key, { error }) =>
+      void traced.push(`${key} ${error === undefined ? 'done' : 'failed'}`),
+  }
+  const cached = [quota('q', { pods: '5' }), pod('p1')]
+  const { informers, refuse, written, end } = await working({ cached, trace })
+  await written()
+  const first = traced.splice(0)
+  refuse(1)
+  informers.remove(resources.pods, pod('p1'))
+  await written(1_000)
+  assert.deepEqual(first, ['a/q: add', 'a/q: resync', 'a/q done', 'a/q done'])
+  assert.deepEqual(traced, ['a/q: delete pods a/p1', 'a/q failed', 'a/q: retry', 'a/q done'])
   await end()
 })
