@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Service } from '@gyropilot/api'
 import { service } from './fixtures.ts'
 import type { ServiceOptions } from './fixtures.ts'
 import { isRelevantChange, needsCleanup, wantsLoadBalancer } from './wants.ts'
@@ -95,4 +96,35 @@ test('nodes that come and go are looked at, and those whose place among the back
   assert.deepEqual([...nodeWatch.onDelete!(new DeletedFinalStateUnknown('n', undefined))], ['n'])
   assert.deepEqual([...nodeWatch.onUpdate!(node('n'), node('n'))], [])
   assert.deepEqual([...nodeWatch.onUpdate!(node('n'), node('n', { providerId: 'x' }))], ['n'])
+})
+
+const twoValues: readonly (readonly [keyof NonNullable<Service['spec']>, unknown, unknown])[] = [
+  ['loadBalancerSourceRanges', ['10.0.0.0/8'], ['11.0.0.0/8']],
+  ['sessionAffinity', 'None', 'ClientIP'],
+  [
+    'sessionAffinityConfig',
+    { clientIP: { timeoutSeconds: 1 } },
+    { clientIP: { timeoutSeconds: 2 } },
+  ],
+  ['loadBalancerIP', '1.2.3.4', '1.2.3.5'],
+  ['externalIPs', ['1.2.3.4'], ['1.2.3.5']],
+  ['externalTrafficPolicy', 'Cluster', 'Local'],
+  ['healthCheckNodePort', 30_001, 30_002],
+]
+for (const [field, one, other] of twoValues) {
+  test(`another ${field} may ask something of the balancer, the same one does not`, () => {
+    const having = (value: unknown): Service => {
+      const { spec, ...rest } = service()
+      return { ...rest, spec: { ...spec, type: 'LoadBalancer', [field]: value } }
+    }
+    assert.ok(isRelevantChange(having(one), having(other)))
+    assert.ok(isRelevantChange(having(undefined), having(one)))
+    assert.ok(!isRelevantChange(having(one), having(structuredClone(one))))
+  })
+}
+
+test('other annotations may ask something of it too', () => {
+  const annotated = (size: string): Service => service({ annotations: { size } })
+  assert.ok(isRelevantChange(annotated('small'), annotated('large')))
+  assert.ok(!isRelevantChange(annotated('small'), annotated('small')))
 })
