@@ -108,7 +108,7 @@ function podReason(
   if (object!['metadata'].annotations?.[MIRROR] === undefined) {
     return `pod does not have ${JSON.stringify(MIRROR)} annotation, node ${JSON.stringify(node)} can only create mirror pods`
   }
-  if (object!['spec'].nodeName !== node) return only('create pods')
+  if (object!['spec']?.nodeName !== node) return only('create pods')
   return ownerReason(world, object!, node) ?? referenceReason(object!, quoted)
 }
 

@@ -3,8 +3,10 @@ import type { Pod, Volume } from '../generated/types.ts'
 /** Names of all Secrets of its namespace that running this pod takes; one may be in it more than once. */
 export function secretNamesOf({ spec }: Pick<Pod, 'spec'>): readonly string[] {
   const names: (string | undefined)[] = (spec?.imagePullSecrets ?? []).map(({ name }) => name)
-  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
-  for (const { env, envFrom } of [...initContainers, ...containers, ...ephemeralContainers]) {
+  const { containers, initContainers, ephemeralContainers } = spec ?? {}
+  // A list that is empty is null where nobody has validated it yet.
+  const all = [initContainers, containers, ephemeralContainers].flatMap((list) => list ?? [])
+  for (const { env, envFrom } of all) {
     for (const { secretRef } of envFrom ?? []) names.push(secretRef?.name)
     for (const { valueFrom } of env ?? []) names.push(valueFrom?.secretKeyRef?.name)
   }

@@ -230,14 +230,13 @@ type ResourceList = Readonly<Record<string, Quantity>>
 /** Sidecars run beside the containers; the other init containers one by one, each beside the sidecars before it. */
 /** What containers request together: all that run at once, or an init container with the sidecars before it, whatever is more. */
 export function containerRequests(spec: StoredOf<PodSpec>): Record<string, string> {
-  const running: Record<string, string> = {}
-  const highest: Record<string, string> = {}
+  // Resources are called as people like, `__proto__` too.
+  const [running, highest, sidecars] = [noAmounts(), noAmounts(), noAmounts()]
   const add = (requests: ResourceList | undefined): void => {
     for (const [name, amount] of Object.entries(requests ?? {}))
       running[name] = addQuantities(running[name] ?? '0', amount)
   }
   for (const container of spec.containers ?? []) add(container.resources?.requests)
-  const sidecars: Record<string, string> = {}
   for (const container of spec.initContainers ?? []) {
     const requests = container.resources?.requests ?? {}
     if (container.restartPolicy === 'Always') add(requests)
@@ -250,6 +249,10 @@ export function containerRequests(spec: StoredOf<PodSpec>): Record<string, strin
   for (const [name, peak] of Object.entries(highest))
     if (compareQuantities(peak, running[name] ?? '0') > 0) running[name] = peak
   return running
+}
+
+function noAmounts(): Record<string, string> {
+  return Object.create(null) as Record<string, string>
 }
 
 function validateClaims(
