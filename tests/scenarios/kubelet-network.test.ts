@@ -568,3 +568,22 @@ scenario(
     assert.match((await end(world, 'handler'))?.said ?? '', /GET \/echo\?msg=hooked\n$/)
   },
 )
+
+scenario('agnhost netexec on its node’s network reaches node ports there', async (world) => {
+  await serve(world, 'web', { spec: { type: 'NodePort' } })
+  const pod = netexec('onnode')
+  await world.of(resources.pods).create({ ...pod, spec: { ...pod.spec!, hostNetwork: true } })
+  await world.advance(5_000)
+  const ip = (await world.find(resources.pods, 'onnode'))?.status?.podIP
+  const port = (await world.find(resources.services, 'web'))?.spec?.ports?.[0]?.nodePort
+  const dial = `dial?protocol=http&host=${ip}&port=${port}&request=x`
+  await world.of(resources.services).create({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'onnode' },
+    spec: { selector: { app: 'onnode' }, ports: [{ port: 80, targetPort: 8080 }] },
+  })
+  await world.advance(5_000)
+  const script = `curl -s -g -o /dev/termination-log 'http://onnode/${dial}'`
+  assert.match((await outcome(world, script))?.said ?? '', /simulated pod default\/web-/)
+})

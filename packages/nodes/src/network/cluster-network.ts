@@ -140,7 +140,13 @@ class PodNetwork implements Network {
   }
 
   async exchange(address: string, port: number, sent: Sent): Promise<Exchange> {
-    if (this.isOwn(address)) return this.#exchangeWith(this.#pod, port, sent)
+    if (this.isOwn(address)) {
+      // Whoever is on its node's network has the node's ports for its own.
+      const isNode = this.#pod.spec?.hostNetwork === true
+      const there = isNode ? await this.#exchangeAtNode(this.#nodeName, port, sent) : undefined
+      if (there !== undefined && there.kind !== 'elsewhere') return there
+      return this.#exchangeWith(this.#pod, port, sent)
+    }
     const service = await this.#serviceAt(address)
     if (service !== undefined) {
       return this.#exchangeBehind(
