@@ -92,6 +92,52 @@ test('replace swaps everything and rebuilds indexes', () => {
   assert.equal(store.resourceVersion, '7')
 })
 
+/** How often `replacing` pauses until it has put so many new pods in the place of so many others. */
+function pausesOf(store: Store<Pod>, count: number): number {
+  const table = new ObjectTable<Pod>()
+  for (let at = 0; at < count; at++) table.set(pod(`new/${at}`, 'n1'))
+  return [...store.replacing(table, '7')].length
+}
+
+test('replacing pauses after each 64 objects that it has looked at, new and old ones', () => {
+  const store = filled(...Array.from({ length: 70 }, (_, at) => pod(`old/${at}`, 'n1')))
+  assert.equal(pausesOf(store, 130), Math.floor((130 + 70) / 64))
+  assert.equal(store.byIndex('node', 'n1').length, 130)
+})
+
+test('more than a thousand changes make new indexes, with pauses of their own', () => {
+  assert.equal(pausesOf(filled(), 1_000), Math.floor(1_000 / 64))
+  const store = filled()
+  assert.equal(pausesOf(store, 1_001), 2 * Math.floor(1_001 / 64))
+  assert.equal(store.byIndex('node', 'n1').length, 1_001)
+})
+
+test('an index that is there is not made again, and its keys are in order', () => {
+  let asked = 0
+  const indexes = {
+    all: () => {
+      asked++
+      return ['all']
+    },
+  }
+  const store = new Store<Pod>()
+  store.addIndexes(indexes)
+  store.set(pod('y/a'))
+  store.set(pod('x/a'))
+  store.addIndexes(indexes)
+  assert.equal(asked, 2)
+  assert.deepEqual(store.indexKeys('all', 'all'), ['x/a', 'y/a'])
+})
+
+test('values come and go beside one that stays; without any there is no entry', () => {
+  const store = new Store<Pod>()
+  store.addIndexes({ nodes: (object) => object.spec?.nodeName?.split(',').filter(Boolean) ?? [] })
+  for (const nodes of ['', 'n1', 'n1,n2', 'n1', '']) {
+    store.set(pod('x/a', nodes))
+    assert.deepEqual(store.indexValues('nodes'), nodes.split(',').filter(Boolean))
+  }
+})
+
 test('indexes can be added with data present; a name clash changes nothing', () => {
   const store = filled(pod('x/a', 'n1'))
   store.addIndexes({ name: (object) => [object.metadata!.name!] })
