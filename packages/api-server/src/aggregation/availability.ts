@@ -67,3 +67,11 @@ function hasAddress({ endpoints, ports }: Stored, portName: string): boolean {
   const isNamed = ({ name }: Stored): boolean => (name ?? '') === portName
   return (ports ?? []).some(isNamed) && (endpoints ?? []).some(isReady)
 }
+
+export function availableOf({ status }: Stored): Stored | undefined {
+  return (status?.conditions ?? []).find(({ type }: Stored) => type === 'Available')
+}
+
+export function isAvailable(apiService: Stored | undefined): boolean {
+  return apiService !== undefined && availableOf(apiService)?.['status'] === 'True'
+}

@@ -11,7 +11,7 @@ import { CheckingAgent } from '../http/outgoing-calls/agent.ts'
 import { forward } from '../http/outgoing-calls/forward.ts'
 import type { ForwardedRequest } from '../http/outgoing-calls/forward.ts'
 import { networkText } from '../http/outgoing-calls/outgoing-calls.ts'
-import type { PassedAnswer } from '../http/outgoing-calls/proxy.ts'
+import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 
 const DEFAULT_PORT = 443
 

@@ -13,11 +13,11 @@ import { readLimited } from '../http/limited-body.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import { failedCheck, unavailability } from './availability.ts'
+import { availableOf, failedCheck, isAvailable, unavailability } from './availability.ts'
 import type { Unavailability } from './availability.ts'
 import { remoteHeaders } from './backends.ts'
 import type { Backends } from './backends.ts'
-import { resourcesFrom, resourcesIn } from './discovered.ts'
+import { AGGREGATED_TYPE, resourcesFrom, resourcesIn } from './discovered.ts'
 import { passedToBackend } from './passed-request.ts'
 
 const GROUP = 'apiregistration.k8s.io'
@@ -29,8 +29,6 @@ const MANAGER = 'kube-apiserver'
 const CHECK_EVERY_MS = 30_000
 const CHECK_TIMEOUT_MS = 5_000
 const MOST_DOCUMENT_BYTES = 8 * 2 ** 20
-const AGGREGATED_TYPE =
-  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
 const PASSED = { reason: 'Passed', message: 'all checks passed' }
 /** Who asks for what other servers have. */
 const AGGREGATOR: UserInfo = {
@@ -205,6 +203,7 @@ export class ForeignVersions {
       .filter(({ metadata }) => metadata.labels?.[SERVICE_NAME] === backend.name)
     const problem =
       unavailability(current, service, slices) ?? (await this.#check(current, service!))
+    if (!this.#follows(name)) return
     this.#next.get(name)?.cancel()
     this.#next.set(
       name,
@@ -213,16 +212,22 @@ export class ForeignVersions {
     await this.#writeStatus(name, problem)
   }
 
+  /** Asking takes time: it may be deleted meanwhile, or the server stopped. */
+  #follows(name: string): boolean {
+    return !this.#stopped && this.#announced.has(name)
+  }
+
   /** Asks what it has. Undefined: it answered. */
   async #check(apiService: Stored, service: Stored): Promise<Unavailability | undefined> {
     const { group, version } = apiService['spec']
     const { name } = apiService['metadata']
     const answer = await this.#ask(apiService, `/apis/${group}/${version}`, 'application/json')
     if ('why' in answer) return failedCheck(apiService, service, answer.why)
-    const whole = await this.#ask(apiService, '/apis', AGGREGATED_TYPE)
+    const whole = await this.#ask(apiService, '/apis', `${AGGREGATED_TYPE},application/json`)
     const found =
       ('document' in whole ? resourcesIn(whole.document, group, version) : undefined) ??
       resourcesFrom(answer.document)
+    if (!this.#follows(name)) return undefined
     const isNew = !deepEqual(this.#resources.get(name), found)
     this.#resources.set(name, found)
     if (isNew) for (const listener of this.#listeners) listener()
@@ -277,14 +282,6 @@ export class ForeignVersions {
     const options = { subresource: 'status', manager: MANAGER }
     await server.update(GROUP, 'apiservices', '', name, change, options)
   }
-}
-
-function isAvailable(apiService: Stored | undefined): boolean {
-  return apiService !== undefined && availableOf(apiService)?.['status'] === 'True'
-}
-
-function availableOf({ status }: Stored): Stored | undefined {
-  return (status?.conditions ?? []).find(({ type }: Stored) => type === 'Available')
 }
 
 /** Made by this server for what it serves. */

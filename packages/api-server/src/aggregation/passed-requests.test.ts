@@ -7,7 +7,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { makeNamespace, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
-import { until } from '../testing/test-server.ts'
+import { turn, until } from '../testing/test-server.ts'
 import type { AnyValue } from '../testing/test-server.ts'
 import { createClusterCertificates } from '../tls/index.ts'
 
@@ -39,6 +39,9 @@ const backend = {
   /** Of `/apis` in the aggregated form; undefined: it has none. */
   aggregated: undefined as object | undefined,
   asked: [] as string[],
+  /** How often it was asked what it has; each waits for `ready`. */
+  looks: 0,
+  ready: Promise.resolve(),
   close: () => {},
 }
 let port = 0
@@ -51,7 +54,11 @@ before(async () => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     response.setHeader('content-type', 'application/json')
-    if (request.url === GROUP_VERSION) return void response.end(JSON.stringify(LIST))
+    if (request.url === GROUP_VERSION) {
+      backend.looks++
+      await backend.ready
+      return void response.end(JSON.stringify(LIST))
+    }
     if (request.url === '/apis') {
       if (backend.aggregated === undefined) response.statusCode = 404
       return void response.end(JSON.stringify(backend.aggregated ?? {}))
@@ -73,6 +80,8 @@ after(() => backend.close())
 beforeEach(async () => {
   backend.asked.length = 0
   backend.aggregated = undefined
+  backend.looks = 0
+  backend.ready = Promise.resolve()
   world = await startServer({
     proxyClient: certificates.frontProxyClient,
     resolveService: () => ({ host: '127.0.0.1', port }),
@@ -98,6 +107,11 @@ async function announce(trust: object): Promise<void> {
 }
 
 const trusted = { caBundle: Buffer.from(certificates.authority.certificatePem).toString('base64') }
+
+/** Enough for what a socket brings. */
+async function turns(count: number): Promise<void> {
+  for (let at = 0; at < count; at++) await turn()
+}
 
 async function condition(reason: string): Promise<AnyValue> {
   return until(async () => {
@@ -248,6 +262,26 @@ test('one that is lost is told of with the request, and with the next look for a
   port = lost
   await world.clock.advance(30_000)
   await condition('Passed')
+})
+
+test('a server that stops while it asks does not look again', async () => {
+  const answering = Promise.withResolvers<void>()
+  backend.ready = answering.promise
+  await announce(trusted)
+  await until(async () => backend.looks === 1)
+  const { clock, server } = world
+  const after = clock.after.bind(clock)
+  const waitsMs: number[] = []
+  clock.after = (ms, callback) => {
+    waitsMs.push(ms)
+    return after(ms, callback)
+  }
+  const stopped = server.stop()
+  answering.resolve()
+  await turns(1_000)
+  await clock.advance(60_000)
+  await stopped
+  assert.ok(!waitsMs.includes(30_000), String(waitsMs))
 })
 
 test('a certificate that the caBundle does not vouch for is not believed, unless any will do', async () => {

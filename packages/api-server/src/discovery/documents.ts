@@ -8,9 +8,6 @@ import type {
 } from '../registry/resource-registry.ts'
 import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
 
-export const AGGREGATED_TYPE =
-  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-
 const addresses = (serverAddress: string) => [{ clientCIDR: '0.0.0.0/0', serverAddress }]
 
 export function apiVersions(serverAddress: string): object {

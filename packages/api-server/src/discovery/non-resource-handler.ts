@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
 import type { UserInfo } from '../contracts.ts'
+import { AGGREGATED_TYPE } from '../aggregation/discovered.ts'
 import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
 import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
@@ -17,14 +18,7 @@ import {
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ComponentPages } from './component-pages.ts'
-import {
-  AGGREGATED_TYPE,
-  aggregated,
-  apiVersions,
-  group,
-  groupList,
-  resourceList,
-} from './documents.ts'
+import { aggregated, apiVersions, group, groupList, resourceList } from './documents.ts'
 import { healthAnswer, healthPaths, type HealthCheck } from './health.ts'
 import type { OpenApiDocuments } from './openapi.ts'
 import type { VersionInfo } from './version.ts'

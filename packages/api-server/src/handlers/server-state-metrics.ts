@@ -1,6 +1,6 @@
 /** What the server tells of itself when somebody asks for its metrics. Contract: docs/behaviour/api-server/requests.md, "Metrics". */
 import type { MetricsRegistry } from '@gyropilot/foundation'
-import type { Stored } from '@gyropilot/schema/objects'
+import { isAvailable } from '../aggregation/availability.ts'
 import type { Store } from '../storage/store.ts'
 import type { InFlight } from './limits/in-flight.ts'
 
@@ -62,13 +62,8 @@ export function exposeApiServices(registry: MetricsRegistry, store: Store): void
     unavailable.clear()
     const snapshot = store.list(API_SERVICES, '')
     if (snapshot === 'expired') return
-    for (const { object } of snapshot.entries) {
-      const conditions: readonly Stored[] = object['status']?.conditions ?? []
-      const isAvailable = conditions.some(
-        (condition) => condition['type'] === 'Available' && condition['status'] === 'True',
-      )
-      unavailable.set(isAvailable ? 0 : 1, { name: object['metadata'].name })
-    }
+    for (const { object } of snapshot.entries)
+      unavailable.set(isAvailable(object) ? 0 : 1, { name: object['metadata'].name })
   })
 }
 

@@ -11,7 +11,7 @@ import type {
 } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
 import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passed-headers.ts'
-import type { PassedAnswer } from '../http/outgoing-calls/proxy.ts'
+import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { parentOf } from './answers.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'

@@ -3,7 +3,8 @@ import { request as httpsRequest } from 'node:https'
 import type { Agent } from 'node:https'
 import type { IncomingMessage } from 'node:http'
 import type { OutgoingCall } from './outgoing-calls.ts'
-import type { PassedAnswer } from './proxy.ts'
+import { passedAnswer } from './passed-answer.ts'
+import type { PassedAnswer } from './passed-answer.ts'
 
 export interface ForwardedRequest {
   readonly method: string
@@ -40,24 +41,5 @@ export async function forward(request: ForwardedRequest, agent: Agent): Promise<
     sent.end(body)
   })
   response.on('error', () => {})
-  const passed: Record<string, string | readonly string[]> = {}
-  for (const [name, value] of Object.entries(response.headers))
-    if (value !== undefined) passed[name] = value
-  return { status: response.statusCode ?? 502, headers: passed, chunks: chunksOf(response) }
-}
-
-/** Not a generator: a reader who leaves must end the answer even while nothing comes. */
-function chunksOf(response: IncomingMessage): AsyncIterable<Uint8Array> {
-  return {
-    [Symbol.asyncIterator]() {
-      const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
-      return {
-        next: () => chunks.next(),
-        async return() {
-          response.destroy()
-          return { done: true, value: undefined }
-        },
-      }
-    },
-  }
+  return passedAnswer(response, () => response.destroy())
 }

@@ -2,6 +2,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
+import { passedAnswer } from './passed-answer.ts'
+import type { PassedAnswer } from './passed-answer.ts'
 import { ByteQueue } from '../../kubelets/byte-queue.ts'
 import type { PortStreams } from '../../kubelets/kubelet.ts'
 
@@ -18,13 +20,6 @@ interface PassedRequest {
   readonly signal: AbortSignal | undefined
   /** The port speaks TLS. Certificates of pods are nobody's business here, as in kube-apiserver. */
   readonly tls: boolean
-}
-
-export interface PassedAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[]>>
-  /** Ends the connection when it is left. */
-  readonly chunks: AsyncIterable<Uint8Array>
 }
 
 /** Rejects when nobody answers. No agent: the connection is the request's own. */
@@ -44,10 +39,7 @@ export async function passOn(request: PassedRequest, socket: Duplex): Promise<Pa
     sent.on('error', reject)
     sent.end(request.body)
   })
-  const headers: Record<string, string | readonly string[]> = {}
-  for (const [name, value] of Object.entries(response.headers))
-    if (value !== undefined) headers[name] = value
-  return { status: response.statusCode ?? 502, headers, chunks: chunksOf(response, socket) }
+  return passedAnswer(response, () => socket.destroy())
 }
 
 function endWith(socket: Duplex, signal: AbortSignal | undefined): void {
@@ -56,22 +48,6 @@ function endWith(socket: Duplex, signal: AbortSignal | undefined): void {
   if (signal.aborted) return end()
   signal.addEventListener('abort', end, { once: true })
   socket.once('close', () => signal.removeEventListener('abort', end))
-}
-
-/** Not a generator: a reader who leaves must end the connection even while nothing comes. */
-function chunksOf(response: IncomingMessage, socket: Duplex): AsyncIterable<Uint8Array> {
-  return {
-    [Symbol.asyncIterator]() {
-      const chunks = response[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
-      return {
-        next: () => chunks.next(),
-        async return() {
-          socket.destroy()
-          return { done: true, value: undefined }
-        },
-      }
-    },
-  }
 }
 
 /** A port of a simulated pod as a socket. */
