@@ -207,6 +207,79 @@ test('informers start after all controllers are built, then the signal, then loo
   await running
 })
 
+test('caches that others wait for are filled before the rest is asked for', async () => {
+  const { run, clock, stop, server } = managerWorld([
+    descriptor('serviceaccount-token-controller', ({ informers }) => {
+      informers.informer(resources.secrets)
+      return obedientLoop
+    }),
+    descriptor('deployment-controller', ({ informers }) => {
+      informers.informer(resources.pods)
+      requestsWhenBuilt = server.requests.length
+      return obedientLoop
+    }),
+    descriptor(
+      'serviceaccount-controller',
+      ({ informers }) => {
+        informers.informer(resources.namespaces)
+        return obedientLoop
+      },
+      { isWaitedFor: true },
+    ),
+  ])
+  let requestsWhenBuilt: number | undefined
+  let answerNamespaces = (): void => {}
+  server.onRequest = ({ path }) =>
+    path.endsWith('/namespaces')
+      ? new Promise((resolve) => (answerNamespaces = () => resolve(undefined)))
+      : undefined
+  const asked = (): readonly string[] => server.requests.map(({ path }) => path)
+  const running = run()
+  await clock.advance(50)
+  assert.deepEqual(asked(), ['/api/v1/secrets', '/api/v1/namespaces'])
+  assert.equal(requestsWhenBuilt, 2, 'others are built meanwhile')
+  answerNamespaces()
+  await clock.advance(0)
+  assert.deepEqual(asked(), ['/api/v1/secrets', '/api/v1/namespaces', '/api/v1/pods'])
+  stop.abort()
+  await clock.advance(0)
+  await running
+})
+
+test('a server that does not fill the first caches keeps the others waiting for 100 ms', async () => {
+  const { run, clock, stop, server } = managerWorld([
+    descriptor(
+      'serviceaccount-controller',
+      ({ informers }) => {
+        informers.informer(resources.namespaces)
+        return obedientLoop
+      },
+      { isWaitedFor: true },
+    ),
+    descriptor('deployment-controller', ({ informers }) => {
+      informers.informer(resources.pods)
+      return obedientLoop
+    }),
+  ])
+  let answerNamespaces = (): void => {}
+  server.onRequest = ({ path }) =>
+    path.endsWith('/namespaces')
+      ? new Promise((resolve) => (answerNamespaces = () => resolve(undefined)))
+      : undefined
+  const running = run()
+  await clock.advance(99)
+  assert.equal(server.requests.length, 1)
+  await clock.advance(1)
+  assert.deepEqual(
+    server.requests.map(({ path }) => path),
+    ['/api/v1/namespaces', '/api/v1/pods'],
+  )
+  stop.abort()
+  answerNamespaces()
+  await clock.advance(0)
+  await running
+})
+
 test('initial lists are streamed unless the gate WatchListClient is off', async () => {
   const firstRequests: string[] = []
   const settings: readonly Record<string, boolean>[] = [

@@ -2,7 +2,7 @@
 import { groupResourceOf, resources } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
-import { anySignal, errorText, jitter, sleep } from '@gyropilot/foundation'
+import { anySignal, errorText, jitter, sleep, withDeadline } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import {
   EventBroadcaster,
@@ -18,7 +18,7 @@ import type {
   RunnableController,
 } from '@gyropilot/runtime'
 import type { ClientBuilder } from './identities/client-builder.ts'
-import { isControllerEnabled, knownControllers } from './controller-names.ts'
+import { TOKEN_CONTROLLER, isControllerEnabled, knownControllers } from './controller-names.ts'
 import type { KnownController } from './controller-names.ts'
 import { managerErrors } from './errors.ts'
 import { leanPod } from './lean-pod.ts'
@@ -29,6 +29,8 @@ import type { DebugHandler } from './serving/routes.ts'
 
 const HEALTH_WAIT_MS = 10_000
 const HEALTH_RETRY_MS = 1_000
+/** For how long at most all other caches wait for the first ones, which a cluster of some namespaces fills in 20 ms. */
+const FIRST_CACHES_WAIT_MS = 100
 const DEFAULT_PROGRAM = 'kube-controller-manager'
 const EVENT_VERBOSITY = 3
 const PODS = groupResourceOf(resources.pods)
@@ -113,30 +115,22 @@ export async function runControllers(
       }),
     )
   }
-  const built: Built[] = []
+  let built: readonly Built[]
   try {
     await prepareControllers(options, shared, lifetime.signal)
-    for (const descriptor of enabledInOrder(options)) {
-      const loop = await build(descriptor, options, shared)
-      if (loop === undefined) continue
-      built.push({ name: descriptor.name, loop })
-      if (options.startsOneByOne !== true) continue
-      start({ name: descriptor.name, loop }, 0)
-      await pause(descriptor.name, options.startIntervalMs, options, lifetime.signal)
-    }
+    built = await buildAll(options, shared, lifetime.signal, async (each) => {
+      if (options.startsOneByOne !== true) return
+      start(each, 0)
+      await pause(each.name, options.startIntervalMs, options, lifetime.signal)
+    })
     if (options.startsOneByOne === true && !signal.aborted) await waitForApiServer(options, signal)
   } catch (error) {
     failure.abort(error)
-    await Promise.all(loops)
+    await Promise.all([...loops, shared.metadata.shutdown()])
     if (signal.aborted) return
     throw error
   }
-  for (const { name, loop } of built) {
-    options.health?.add({ name, check: () => undefined })
-    if (loop.debug !== undefined) {
-      options.debugHandlers?.set(name, (path, query) => loop.debug?.(path, query))
-    }
-  }
+  for (const each of built) expose(each, options)
   shared.metadata.start(lifetime.signal)
   started.resolve()
   if (options.startsOneByOne !== true)
@@ -157,6 +151,35 @@ async function prepareControllers(
 ): Promise<void> {
   const client = (name: string): Client => controllerClients.client(name)
   await beforeControllers?.({ client, informers: typed, signal })
+}
+
+/** `onBuilt` is told of each before the next is built. */
+async function buildAll(
+  options: RunControllersOptions,
+  shared: Shared,
+  signal: AbortSignal,
+  onBuilt: (built: Built) => Promise<void>,
+): Promise<readonly Built[]> {
+  const descriptors = waitedForFirst(enabledInOrder(options))
+  const lastWaitedFor = descriptors.findLast(({ isWaitedFor }) => isWaitedFor)
+  const built: Built[] = []
+  let firstCaches: Promise<void> | undefined
+  for (const descriptor of descriptors) {
+    const loop = await build(descriptor, options, shared)
+    if (descriptor === lastWaitedFor) firstCaches = fillFirst(shared.typed, options, signal)
+    if (loop === undefined) continue
+    const each = { name: descriptor.name, loop }
+    built.push(each)
+    await onBuilt(each)
+  }
+  await firstCaches
+  return built
+}
+
+/** Its health check, and its debug pages where it has any. */
+function expose({ name, loop }: Built, { health, debugHandlers }: RunControllersOptions): void {
+  health?.add({ name, check: () => undefined })
+  if (loop.debug !== undefined) debugHandlers?.set(name, (path, query) => loop.debug?.(path, query))
 }
 
 async function build(
@@ -233,6 +256,29 @@ function enabledInOrder(
     }
   }
   return enabled
+}
+
+/** The token controller stays first, as upstream has it; then those that others wait for. */
+function waitedForFirst(
+  descriptors: readonly ControllerDescriptor<ControllersConfiguration>[],
+): readonly ControllerDescriptor<ControllersConfiguration>[] {
+  const rank = ({ name, isWaitedFor }: ControllerDescriptor<ControllersConfiguration>): number =>
+    name === TOKEN_CONTROLLER ? 0 : isWaitedFor === true ? 1 : 2
+  return descriptors.toSorted((one, other) => rank(one) - rank(other))
+}
+
+/**
+ * Starts the informers that were asked for so far, while the other controllers are built: the server answers a few small lists at
+ * once, and forty lists, of all pods among them, one after the other. Resolves when they are filled, or after a while.
+ */
+async function fillFirst(
+  informers: InformerFactory,
+  { clock }: RunControllersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  informers.start(signal)
+  using waiting = withDeadline(clock, FIRST_CACHES_WAIT_MS, signal)
+  await informers.waitForCacheSync(waiting.signal)
 }
 
 function informerFactory(
