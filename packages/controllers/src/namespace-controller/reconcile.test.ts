@@ -16,12 +16,14 @@ function world(
     fail?: (call: Write | Read) => unknown
     nowMs?: number
     discovery?: Discovered
+    /** Where the server has not what was observed. */
+    live?: Namespace
   } = {},
 ) {
   const content = given.content ?? {}
   const calls: string[] = []
   const written: Write[] = []
-  let live = namespace
+  let live = given.live ?? namespace
   const refused = (error: unknown): Outcome => ({ ok: false, error, attempted: true })
   const driven = drive(reconcile(namespace), {
     nowMs: given.nowMs ?? Date.parse('2026-01-01T00:00:05Z'),
@@ -68,6 +70,20 @@ const held = (name: string, finalizer: string): KubernetesObject => ({
 test('Given an Active namespace, then no content calls', () => {
   const active: Namespace = { ...terminating(), metadata: { name: 'ns1', uid: 'uid-1' } }
   assert.deepEqual(world(active).calls, ['get namespaces'])
+})
+
+test('a namespace that is answered as it was before its deletion is asked for again', () => {
+  const before: Namespace = { ...terminating(), metadata: { name: 'ns1', uid: 'uid-1' } }
+  const { calls, result } = world(terminating(), { live: before })
+  assert.deepEqual(calls, ['get namespaces'])
+  assert.equal(errorText(result?.error), 'the server answered a namespace from before its deletion')
+})
+
+test('a namesake of a namespace that is gone is left alone', () => {
+  const namesake: Namespace = { ...terminating(), metadata: { name: 'ns1', uid: 'uid-2' } }
+  const { calls, result } = world(terminating(), { live: namesake })
+  assert.deepEqual(calls, ['get namespaces'])
+  assert.equal(result, undefined)
 })
 
 test('Given empty `spec.finalizers`, then only one GET', () => {

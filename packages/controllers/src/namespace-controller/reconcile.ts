@@ -8,13 +8,16 @@ import type { Reconcile, WriteOf } from '@gyropilot/runtime'
 import { deleteAllContent } from './content-deletion.ts'
 
 const FINALIZER = 'kubernetes'
+const OLDER_ANSWER = 'the server answered a namespace from before its deletion'
 
 /** `observed` is the namespace in the cache; the rules work on what is live. */
 export function* reconcile(observed: Namespace): Reconcile {
   // 2.
   const live = yield* getLive(resources.namespaces, undefined, observed.metadata?.name ?? '')
   if (!live.ok) return isNotFound(live.error) ? undefined : { error: live.error }
-  if (live.object.metadata?.deletionTimestamp === undefined) return
+  if (live.object.metadata?.deletionTimestamp === undefined) {
+    return isOlder(live.object, observed) ? { error: new Error(OLDER_ANSWER) } : undefined
+  }
   // 3.
   const terminating = yield* setTerminating(live.object)
   if (terminating.error !== undefined) return { error: terminating.error }
@@ -31,6 +34,14 @@ export function* reconcile(observed: Namespace): Reconcile {
   // 6.
   const finalized = yield* untilNoConflict(namespace, finalizeWrite)
   return finalized.error === undefined ? undefined : { error: finalized.error }
+}
+
+/** One namespace is never less deleted than it was: the server that answered lags behind the one that is watched. */
+function isOlder(live: Namespace, observed: Namespace): boolean {
+  return (
+    live.metadata?.uid === observed.metadata?.uid &&
+    observed.metadata?.deletionTimestamp !== undefined
+  )
 }
 
 interface Step {
