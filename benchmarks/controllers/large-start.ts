@@ -241,7 +241,7 @@ async function measure(program: string): Promise<void> {
   console.log(
     `${program}: acts after ${seconds} s and ${acting.cpuSeconds.toFixed(1)} s of CPU; ${values.seconds} s later ` +
       `${after.cpuSeconds.toFixed(1)} s, ${after.residentMebibytes.toFixed(0)} MiB resident, peak ${after.peakMebibytes.toFixed(0)} MiB; ` +
-      JSON.stringify(after.requests),
+      `${JSON.stringify(after.requests)}; event loop late: ${await manager.stalls()}`,
   )
   await manager.stop()
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { accountOf } from '../../load/process-account.ts'
 
 const PATIENCE_MS = 60_000
+const LONG_TURN_SECONDS = 0.05
 
 export interface Cost {
   readonly cpuSeconds: number
@@ -53,6 +54,24 @@ export class MeasuredManager {
       if (found !== null) requests[found[1]!] = (requests[found[1]!] ?? 0) + Number(found[2])
     }
     return { ...accountOf(this.#child.pid!), requests }
+  }
+
+  /** How often its event loop stood still, by how long; empty for a program without one. */
+  async stalls(): Promise<string> {
+    const buckets = [
+      ...(await this.#get('/metrics')).matchAll(
+        /^gyropilot_event_loop_delay_seconds_bucket\{le="([^"]+)"\} (\d+)$/gm,
+      ),
+    ].map(([, bound, count]) => ({ bound: bound!, count: Number(count) }))
+    return buckets
+      .map(({ bound, count }, index) => ({
+        text: `up to ${bound} s`,
+        count: count - (buckets[index - 1]?.count ?? 0),
+        bound,
+      }))
+      .filter(({ count, bound }) => count > 0 && !(Number(bound) < LONG_TURN_SECONDS))
+      .map(({ text, count }) => `${count} ${text}`)
+      .join(', ')
   }
 
   async stop(): Promise<void> {

@@ -21,6 +21,8 @@ interface MeasuredRun {
   startManager(): Promise<void>
   /** What the manager has cost so far. */
   cost(): Promise<Cost>
+  /** See MeasuredManager. */
+  stalls(): Promise<string>
   /** Prints what it takes from `act` until `isThere`, and what the manager spends on it. */
   phase(title: string, act: () => Promise<unknown>, isThere: () => Promise<boolean>): Promise<void>
 }
@@ -52,6 +54,7 @@ export async function measuredRun(
         manager = await MeasuredManager.start(command, values.token)
       },
       cost: () => manager!.cost(),
+      stalls: () => manager!.stalls(),
       phase: (title, act, isThere) =>
         phase(title, () => manager, act, isThere, { everyMs: ASK_EVERY_MS }),
     })
