@@ -124,7 +124,8 @@ class EmbeddedApiServer implements ApiServer {
     this.#expiry = new ExpirySweeper(store, clock)
     const openApi = new OpenApiDocuments(registry, clock)
     this.#definitions = this.#definitionController(openApi)
-    this.#foreign = this.#foreignVersions()
+    const load = this.#load()
+    this.#foreign = this.#foreignVersions(openApi, load.metrics)
     this.#elections = this.#electingController()
     const bodies = new RequestBodies(registry, decodeProtobuf)
     const fields = fieldManagement
@@ -151,7 +152,7 @@ class EmbeddedApiServer implements ApiServer {
       foreign: this.#foreign,
       subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),
       internals: this.internals,
-      ...this.#load(),
+      ...load,
     })
   }
 
@@ -232,7 +233,7 @@ class EmbeddedApiServer implements ApiServer {
     })
   }
 
-  #foreignVersions(): ForeignVersions {
+  #foreignVersions(openApi: OpenApiDocuments, metrics?: RequestMetrics): ForeignVersions {
     const { clock, logger, proxyClient } = this.#options
     const { registry, internals: server } = this
     const backends = new Backends({
@@ -240,8 +241,15 @@ class EmbeddedApiServer implements ApiServer {
       resolveService: this.#resolveService,
       ...(proxyClient === undefined ? {} : { proxyClient }),
     })
-    const own = logger.named('api-services')
-    return new ForeignVersions({ registry, server, backends, clock, logger: own })
+    return new ForeignVersions({
+      registry,
+      server,
+      backends,
+      clock,
+      logger: logger.named('api-services'),
+      describe: (apiService, documents) => openApi.describe(apiService, documents),
+      onUnavailable: (request) => metrics?.unavailable(request),
+    })
   }
 
   /** Leaders are elected where candidates can announce themselves. */

@@ -7,6 +7,7 @@ import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServiceResolver } from '../admission/webhooks/client-config.ts'
 import type { UserInfo } from '../contracts.ts'
+import type { Tunnel } from '../http/answer.ts'
 import { CheckingAgent } from '../http/outgoing-calls/agent.ts'
 import { forward } from '../http/outgoing-calls/forward.ts'
 import type { ForwardedRequest } from '../http/outgoing-calls/forward.ts'
@@ -33,8 +34,8 @@ export class Backends {
     this.#parts = parts
   }
 
-  /** Rejects when its Service leads nowhere or nobody answers there. */
-  async send({ spec }: Stored, request: BackendRequest): Promise<PassedAnswer> {
+  /** A tunnel if it switches protocols, else its answer. Rejects when its Service leads nowhere or nobody answers there. */
+  async send({ spec }: Stored, request: BackendRequest): Promise<PassedAnswer | Tunnel> {
     const { namespace, name, port = DEFAULT_PORT } = spec.service
     const connectTo = this.#parts.resolveService({ namespace, name, port })
     const serverName = `${name}.${namespace}.svc`

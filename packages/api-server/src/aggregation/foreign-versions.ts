@@ -3,22 +3,23 @@
  * its service, or refused where that cannot answer. Follows the store by itself.
  */
 import { deepEqual } from '@gyropilot/api'
-import { errorText, formatTime } from '@gyropilot/foundation'
+import { formatTime } from '@gyropilot/foundation'
 import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import type { ServerInternals, UserInfo } from '../contracts.ts'
 import { unavailable } from '../http/answer.ts'
 import type { Answer } from '../http/answer.ts'
 import type { ServerRequest } from '../http/exchange.ts'
-import { readLimited } from '../http/limited-body.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { availableOf, failedCheck, isAvailable, unavailability } from './availability.ts'
 import type { Unavailability } from './availability.ts'
-import { remoteHeaders } from './backends.ts'
 import type { Backends } from './backends.ts'
 import { AGGREGATED_TYPE, resourcesFrom, resourcesIn } from './discovered.ts'
+import { DocumentsOfBackends } from './foreign-documents.ts'
 import { passedToBackend } from './passed-request.ts'
+import { toldBy } from './told.ts'
+import type { Told } from './told.ts'
 
 const GROUP = 'apiregistration.k8s.io'
 const API_SERVICES = `apiservices.${GROUP}`
@@ -27,8 +28,6 @@ const SLICES = 'endpointslices.discovery.k8s.io'
 const SERVICE_NAME = 'kubernetes.io/service-name'
 const MANAGER = 'kube-apiserver'
 const CHECK_EVERY_MS = 30_000
-const CHECK_TIMEOUT_MS = 5_000
-const MOST_DOCUMENT_BYTES = 8 * 2 ** 20
 const PASSED = { reason: 'Passed', message: 'all checks passed' }
 /** Who asks for what other servers have. */
 const AGGREGATOR: UserInfo = {
@@ -57,6 +56,10 @@ interface ForeignVersionsParts {
   readonly backends: Backends
   readonly clock: Clock
   readonly logger: Logger
+  /** Is told of the OpenAPI documents of other servers. */
+  readonly describe: ConstructorParameters<typeof DocumentsOfBackends>[1]
+  /** A request was refused because its server is not there. */
+  readonly onUnavailable?: (request: ServerRequest) => void
 }
 
 export class ForeignVersions {
@@ -70,10 +73,12 @@ export class ForeignVersions {
   readonly #next = new Map<string, Timer>()
   /** Of those that answered last. */
   readonly #resources = new Map<string, readonly object[]>()
+  readonly #documents: DocumentsOfBackends
   #stopped = false
 
   constructor(parts: ForeignVersionsParts) {
     this.#parts = parts
+    this.#documents = new DocumentsOfBackends(parts, parts.describe)
   }
 
   /** Calls back when other groups are announced. */
@@ -135,10 +140,21 @@ export class ForeignVersions {
     user: UserInfo,
   ): Promise<Answer> | Answer | undefined {
     if (this.#parts.registry.version(group, version) !== undefined) return undefined
-    const apiService = this.#announced.get(`${version}.${group}`)
+    return this.passed(`${version}.${group}`, request, user)
+  }
+
+  /** What the server behind an APIService answers; undefined: there is none. */
+  passed(
+    name: string,
+    request: ServerRequest,
+    user: UserInfo,
+  ): Promise<Answer> | Answer | undefined {
+    const { backends, onUnavailable } = this.#parts
+    const apiService = this.#announced.get(name)
     if (apiService?.['spec'].service === undefined) return undefined
-    if (!isAvailable(apiService)) return unavailable()
-    return passedToBackend(this.#parts.backends, apiService, request, user)
+    if (isAvailable(apiService)) return passedToBackend(backends, apiService, request, user)
+    onUnavailable?.(request)
+    return unavailable()
   }
 
   #discovered(apiService: Stored): Pick<ForeignVersion, 'resources'> {
@@ -167,6 +183,7 @@ export class ForeignVersions {
     this.#next.get(name)?.cancel()
     this.#next.delete(name)
     this.#resources.delete(name)
+    this.#documents.forget(name)
   }
 
   #backendChanged({ metadata }: Stored, serviceName: string | undefined): void {
@@ -210,6 +227,8 @@ export class ForeignVersions {
       clock.after(CHECK_EVERY_MS, () => this.#enqueue(name)),
     )
     await this.#writeStatus(name, problem)
+    if (problem === undefined) await this.#documents.look(current)
+    if (!this.#follows(name)) this.#documents.forget(name)
   }
 
   /** Asking takes time: it may be deleted meanwhile, or the server stopped. */
@@ -221,9 +240,11 @@ export class ForeignVersions {
   async #check(apiService: Stored, service: Stored): Promise<Unavailability | undefined> {
     const { group, version } = apiService['spec']
     const { name } = apiService['metadata']
-    const answer = await this.#ask(apiService, `/apis/${group}/${version}`, 'application/json')
+    const ask = (path: string, accept: string): Promise<Told> =>
+      toldBy(this.#parts, apiService, { path, accept, asker: AGGREGATOR })
+    const answer = await ask(`/apis/${group}/${version}`, 'application/json')
     if ('why' in answer) return failedCheck(apiService, service, answer.why)
-    const whole = await this.#ask(apiService, '/apis', `${AGGREGATED_TYPE},application/json`)
+    const whole = await ask('/apis', `${AGGREGATED_TYPE},application/json`)
     const found =
       ('document' in whole ? resourcesIn(whole.document, group, version) : undefined) ??
       resourcesFrom(answer.document)
@@ -232,33 +253,6 @@ export class ForeignVersions {
     this.#resources.set(name, found)
     if (isNew) for (const listener of this.#listeners) listener()
     return undefined
-  }
-
-  async #ask(
-    apiService: Stored,
-    path: string,
-    accept: string,
-  ): Promise<{ readonly document: Stored } | { readonly why: number | string }> {
-    const { backends, clock } = this.#parts
-    const late = new AbortController()
-    const timer = clock.after(CHECK_TIMEOUT_MS, () =>
-      late.abort(new Error('context deadline exceeded')),
-    )
-    try {
-      const { status, chunks } = await backends.send(apiService, {
-        method: 'GET',
-        path,
-        headers: { accept, ...remoteHeaders(AGGREGATOR) },
-        signal: late.signal,
-      })
-      const body = await readLimited(chunks, MOST_DOCUMENT_BYTES)
-      if (status < 200 || status > 299) return { why: status }
-      return { document: JSON.parse(body) as Stored }
-    } catch (error) {
-      return { why: errorText(error) }
-    } finally {
-      timer.cancel()
-    }
   }
 
   async #writeStatus(name: string, problem: Unavailability | undefined): Promise<void> {

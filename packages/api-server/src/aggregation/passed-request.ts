@@ -4,8 +4,9 @@ import type { Stored } from '@gyropilot/schema/objects'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { UserInfo } from '../contracts.ts'
 import { text } from '../http/answer.ts'
-import type { Answer } from '../http/answer.ts'
-import type { ServerRequest } from '../http/exchange.ts'
+import type { Answer, Tunnel } from '../http/answer.ts'
+import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passed-headers.ts'
 import { remoteHeaders } from './backends.ts'
 import type { Backends } from './backends.ts'
@@ -19,8 +20,11 @@ export async function passedToBackend(
 ): Promise<Answer> {
   const { method, path, signal } = request
   const body = bytesOf(request)
+  const protocol = protocolToSwitchTo(request)
+  const switching =
+    protocol === undefined ? undefined : { connection: 'Upgrade', upgrade: protocol }
   try {
-    const { status, headers, chunks } = await backends.send(apiService, {
+    const answer = await backends.send(apiService, {
       method,
       path,
       headers: {
@@ -29,23 +33,39 @@ export async function passedToBackend(
         'x-forwarded-proto': 'https',
         'x-forwarded-uri': path.split('?', 1)[0]!,
         ...remoteHeaders(user),
+        ...switching,
       },
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     })
-    return {
-      status,
-      headers: headersPassedBack(headers),
-      body: {
-        kind: 'stream',
-        chunks,
-        contentType: String(headers['content-type'] ?? 'application/octet-stream'),
-      },
-    }
+    return 'peer' in answer ? tunnelled(answer, switching !== undefined) : passedBack(answer)
   } catch (error) {
-    const why = `error trying to reach service: ${errorText(error)}\n`
+    const what = switching === undefined ? 'trying to reach service' : 'dialing backend'
+    const why = `error ${what}: ${errorText(error)}\n`
     return text(503, why, { 'x-content-type-options': 'nosniff' })
   }
+}
+
+function passedBack({ status, headers, chunks }: PassedAnswer): Answer {
+  const contentType = String(headers['content-type'] ?? 'application/octet-stream')
+  return {
+    status,
+    headers: headersPassedBack(headers),
+    body: { kind: 'stream', chunks, contentType },
+  }
+}
+
+/** Throws when nobody asked to switch. */
+function tunnelled(tunnel: Tunnel, wasAsked: boolean): Answer {
+  if (wasAsked) return { status: 101, body: { kind: 'tunnel', tunnel } }
+  tunnel.peer.destroy()
+  throw new Error('unexpected switch of protocols')
+}
+
+/** What this connection would speak from now on (`websocket`, `SPDY/3.1`). */
+function protocolToSwitchTo({ headers }: ServerRequest): string | undefined {
+  const isAsked = /(?:^|[\s,])upgrade(?:$|[\s,])/i.test(headerOf(headers, 'connection') ?? '')
+  return isAsked ? headerOf(headers, 'upgrade') : undefined
 }
 
 function bytesOf({ body }: ServerRequest): Uint8Array | undefined {

@@ -1,130 +1,31 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:https'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { after, before, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import { SystemClock, SystemRandom } from '@gyropilot/foundation'
-import { makeNamespace, startServer } from '../bootstrap/fixtures.ts'
-import type { TestServer } from '../bootstrap/fixtures.ts'
 import { turn, until } from '../testing/test-server.ts'
 import type { AnyValue } from '../testing/test-server.ts'
 import { createClusterCertificates } from '../tls/index.ts'
+import {
+  API_SERVICES,
+  GROUP,
+  GROUP_VERSION,
+  LIST,
+  announce,
+  available,
+  backend,
+  condition,
+  metrics,
+  withBackend,
+  world,
+} from '../testing/backend-server.ts'
 
-const GROUP = 'metrics.example.com'
-const GROUP_VERSION = `/apis/${GROUP}/v1`
-const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'
 const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-const certificates = createClusterCertificates({
-  clock: new SystemClock(),
-  random: new SystemRandom(),
-  serverNames: ['backend.a.svc'],
-})
-const LIST = {
-  kind: 'APIResourceList',
-  apiVersion: 'v1',
-  groupVersion: `${GROUP}/v1`,
-  resources: [
-    { name: 'loads', singularName: 'load', namespaced: true, kind: 'Load', verbs: ['get', 'list'] },
-    { name: 'loads/scale', singularName: '', namespaced: true, kind: 'Scale', verbs: ['get'] },
-    { name: 'lone/part', singularName: '', namespaced: false, kind: 'Part', verbs: ['create'] },
-  ],
-}
 
-type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void
-
-/** The other API server. What it answers beside its discovery is each test's. */
-const backend = {
-  respond: ((_, response) => response.end('{}')) as Respond,
-  /** Of `/apis` in the aggregated form; undefined: it has none. */
-  aggregated: undefined as object | undefined,
-  asked: [] as string[],
-  /** How often it was asked what it has; each waits for `ready`. */
-  looks: 0,
-  ready: Promise.resolve(),
-  close: () => {},
-}
-let port = 0
-let world: TestServer
-
-before(async () => {
-  const { certificatePem: cert, privateKeyPem: key } = certificates.serving
-  const tls = { cert, key, requestCert: true, rejectUnauthorized: false }
-  const server = createServer(tls, async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    response.setHeader('content-type', 'application/json')
-    if (request.url === GROUP_VERSION) {
-      backend.looks++
-      await backend.ready
-      return void response.end(JSON.stringify(LIST))
-    }
-    if (request.url === '/apis') {
-      if (backend.aggregated === undefined) response.statusCode = 404
-      return void response.end(JSON.stringify(backend.aggregated ?? {}))
-    }
-    backend.asked.push(`${request.method} ${request.url}`)
-    backend.respond(request, response, Buffer.concat(chunks).toString())
-  })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  ;({ port } = server.address() as AddressInfo)
-  backend.close = () => {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-after(() => backend.close())
-
-beforeEach(async () => {
-  backend.asked.length = 0
-  backend.aggregated = undefined
-  backend.looks = 0
-  backend.ready = Promise.resolve()
-  world = await startServer({
-    proxyClient: certificates.frontProxyClient,
-    resolveService: () => ({ host: '127.0.0.1', port }),
-  })
-  await makeNamespace(world, 'a')
-  const spec = { type: 'ExternalName', externalName: 'backend.example' }
-  await world.call('POST', '/api/v1/namespaces/a/services', { metadata: { name: 'backend' }, spec })
-})
-
-async function announce(trust: object): Promise<void> {
-  const answer = await world.call('POST', API_SERVICES, {
-    metadata: { name: `v1.${GROUP}` },
-    spec: {
-      group: GROUP,
-      version: 'v1',
-      groupPriorityMinimum: 100,
-      versionPriority: 10,
-      service: { namespace: 'a', name: 'backend' },
-      ...trust,
-    },
-  })
-  assert.equal(answer.status, 201, JSON.stringify(answer.body))
-}
-
-const trusted = { caBundle: Buffer.from(certificates.authority.certificatePem).toString('base64') }
+withBackend()
 
 /** Enough for what a socket brings. */
 async function turns(count: number): Promise<void> {
   for (let at = 0; at < count; at++) await turn()
-}
-
-async function condition(reason: string): Promise<AnyValue> {
-  return until(async () => {
-    const { body } = await world.call('GET', `${API_SERVICES}/v1.${GROUP}`)
-    const found = body.status?.conditions?.[0]
-    return found?.reason === reason && found
-  })
-}
-
-async function available(): Promise<void> {
-  await announce(trusted)
-  const { status, message } = await condition('Passed')
-  assert.deepEqual([status, message], ['True', 'all checks passed'])
 }
 
 test('what is below its group version is answered by the server behind the Service, who is told who asks', async () => {
@@ -246,8 +147,7 @@ test('a watch goes on as its events come, and ends there when its reader leaves'
 
 test('one that is lost is told of with the request, and with the next look for all', async () => {
   await available()
-  const lost = port
-  port = 1
+  backend.reachedAt = 1
   const first = await world.call('GET', `${GROUP_VERSION}/loads`)
   assert.equal(first.status, 503)
   assert.equal(
@@ -259,7 +159,20 @@ test('one that is lost is told of with the request, and with the next look for a
   assert.match(message, /^failing or missing response from https:\/\/backend\.example:443\//)
   const second = await world.call('GET', `${GROUP_VERSION}/loads`)
   assert.deepEqual([second.status, second.body], [503, 'service unavailable\n'])
-  port = lost
+  await world.call('GET', GROUP_VERSION)
+  const told = metrics.expose().split('\n')
+  const counted = (subject: string): string =>
+    `apiserver_request_terminations_total{code="503",component="aggregator",${subject}} 1`
+  assert.deepEqual(
+    told.filter((line) => line.includes(GROUP) && !line.startsWith('aggregator_')),
+    [
+      counted(`group="",resource="",scope="",subresource="${GROUP_VERSION}",verb="GET",version=""`),
+      counted(
+        `group="${GROUP}",resource="loads",scope="cluster",subresource="",verb="LIST",version="v1"`,
+      ),
+    ],
+  )
+  backend.reachedAt = backend.port
   await world.clock.advance(30_000)
   await condition('Passed')
 })
@@ -267,7 +180,7 @@ test('one that is lost is told of with the request, and with the next look for a
 test('a server that stops while it asks does not look again', async () => {
   const answering = Promise.withResolvers<void>()
   backend.ready = answering.promise
-  await announce(trusted)
+  await announce({ insecureSkipTLSVerify: true })
   await until(async () => backend.looks === 1)
   const { clock, server } = world
   const after = clock.after.bind(clock)

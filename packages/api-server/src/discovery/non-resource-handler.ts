@@ -38,6 +38,11 @@ interface NonResourceParts {
       version: string,
       user: UserInfo,
     ): Answer | Promise<Answer> | undefined
+    passed(
+      apiService: string,
+      request: ServerRequest,
+      user: UserInfo,
+    ): Answer | Promise<Answer> | undefined
     onChange(listener: () => void): void
   }
   readonly pages: ComponentPages
@@ -92,6 +97,8 @@ export class NonResources implements NonResourceHandler {
       pages.checked(check, endpoint, healthy),
     )
     if (health !== undefined) return health
+    const describedBy = this.#parts.openApi.describedElsewhere(info.path)
+    if (describedBy !== undefined) return this.#parts.foreign.passed(describedBy, request, user)
     if (path.startsWith('/openapi/'))
       return this.#parts.openApi.answer(request, info.path, info.query)
     const [prefix, group = '', version] = path.slice(1).split('/')

@@ -36,6 +36,7 @@ test('a schema has its type, references, items, properties and extensions', () =
     encodeSwagger({
       swagger: '2.0',
       info: { title: 'T', version: 'v' },
+      paths: {},
       definitions: {
         A: {
           type: 'object',

@@ -34,6 +34,7 @@ type Schema = Readonly<Record<string, any>>
 export interface Swagger {
   readonly swagger: string
   readonly info: { readonly title: string; readonly version: string }
+  readonly paths: Readonly<Record<string, object>>
   readonly definitions: Readonly<Record<string, Schema>>
 }
 

@@ -4,8 +4,10 @@ import { formatTime, type Clock } from '@gyropilot/foundation'
 import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { parseAccept } from '../http/negotiation.ts'
+import type { ForeignDocuments } from '../aggregation/foreign-documents.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { openApiOf } from './openapi-v3.ts'
 import type { OpenApiV3 } from './openapi-v2.ts'
 
 interface Document {
@@ -20,6 +22,7 @@ const PROTOBUF_V3 = /^application\/com\.github\.proto-openapi\.spec\.v3[.@]v1\.0
 const YEAR_SECONDS = 31_536_000
 /** Documents of what is served besides groups and versions. */
 const PAGES = ['.well-known/openid-configuration', 'api', 'apis', 'openid/v1/jwks', 'version']
+const DOCUMENTS = '/openapi/v3/'
 const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
 
 /** Documents by group and version: recorded ones of built-in kinds, read when somebody asks, and those of custom resources. */
@@ -30,6 +33,10 @@ export class OpenApiDocuments {
   readonly #builtIn = new Map<string, Promise<Document | undefined>>()
   /** Published for groups of custom resources; made into bytes when somebody asks. */
   readonly #custom = new Map<string, object | Promise<Document>>()
+  /** Of other servers, by APIService. */
+  readonly #foreign = new Map<string, ForeignDocuments>()
+  /** Made of those that are told in version 2 only. */
+  readonly #converted = new Map<string, Document>()
   #v2: Promise<{ readonly json: Document; readonly protobuf: Document }> | undefined
 
   constructor(registry: ResourceRegistry, clock: Clock) {
@@ -44,6 +51,29 @@ export class OpenApiDocuments {
     this.#v2 = undefined
   }
 
+  /** Takes the documents of another server's group version among its own, or away again. Its own come first. */
+  describe(apiService: string, documents: ForeignDocuments | undefined): void {
+    const { groupVersion } = this.#foreign.get(apiService) ?? {}
+    if (groupVersion !== undefined) this.#converted.delete(groupVersion)
+    this.#v2 = undefined
+    if (documents === undefined) this.#foreign.delete(apiService)
+    else {
+      this.#foreign.set(apiService, documents)
+      const { version2, version3 } = documents
+      if (version2 !== undefined && version3 === undefined)
+        this.#converted.set(documents.groupVersion, documentOf(openApiOf(version2)))
+    }
+  }
+
+  /** The APIService whose server has the document at this path; undefined: it is here, or nowhere. */
+  describedElsewhere(path: string): string | undefined {
+    const name = path.slice(DOCUMENTS.length)
+    if (!path.startsWith(DOCUMENTS) || this.#names().includes(name)) return undefined
+    for (const [apiService, { version3 = {} }] of this.#foreign)
+      if (Object.hasOwn(version3, name)) return apiService
+    return undefined
+  }
+
   /** Undefined: no such path. */
   async answer(
     request: ServerRequest,
@@ -52,9 +82,9 @@ export class OpenApiDocuments {
   ): Promise<Answer | undefined> {
     if (path === '/openapi/v2') return this.#version2(request)
     if (path === '/openapi/v3') return this.#index(request)
-    if (!path.startsWith('/openapi/v3/')) return undefined
-    const name = path.slice('/openapi/v3/'.length)
-    const document = await this.#document(name)
+    if (!path.startsWith(DOCUMENTS)) return undefined
+    const name = path.slice(DOCUMENTS.length)
+    const document = (await this.#document(name)) ?? this.#converted.get(name)
     if (document === undefined) return { status: 404, body: { kind: 'empty' } }
     return this.#versioned(request, name, document, query.get('hash'))
   }
@@ -99,7 +129,9 @@ export class OpenApiDocuments {
       const document = await this.#document(name)
       if (document !== undefined) paths[name] = { serverRelativeURL: urlOf(name, document) }
     }
-    const document = documentOf({ paths })
+    for (const [name, url] of this.#elsewhere())
+      if (!Object.hasOwn(paths, name)) paths[name] = { serverRelativeURL: url }
+    const document = documentOf({ paths: sorted(paths) })
     const etag = JSON.stringify(document.hash)
     const headers = { etag }
     if (headerOf(request.headers, 'if-none-match') === etag)
@@ -115,6 +147,12 @@ export class OpenApiDocuments {
         compressible: true,
       },
     }
+  }
+
+  /** Where documents of other servers are. */
+  *#elsewhere(): Generator<readonly [name: string, url: string]> {
+    for (const { version3 = {} } of this.#foreign.values()) yield* Object.entries(version3)
+    for (const [name, document] of this.#converted) yield [name, urlOf(name, document)]
   }
 
   async #version2(request: ServerRequest): Promise<Answer> {
@@ -147,9 +185,10 @@ export class OpenApiDocuments {
   }
 
   async #buildVersion2(): Promise<{ readonly json: Document; readonly protobuf: Document }> {
-    const [{ swaggerOf }, { encodeSwagger }] = await Promise.all([
+    const [{ swaggerOf }, { encodeSwagger }, { merged }] = await Promise.all([
       import('./openapi-v2.ts'),
       import('./openapi-v2-protobuf.ts'),
+      import('./openapi-merge.ts'),
     ])
     const documents: OpenApiV3[] = []
     for (const name of this.#names()) {
@@ -157,7 +196,9 @@ export class OpenApiDocuments {
       if (document !== undefined)
         documents.push(JSON.parse(Buffer.from(document.bytes).toString()) as OpenApiV3)
     }
-    const swagger = swaggerOf(documents)
+    let swagger = swaggerOf(documents)
+    for (const [, { groupVersion, version2 }] of [...this.#foreign].sort())
+      if (version2 !== undefined) swagger = merged(swagger, version2, `/${groupVersion}/`)
     return { json: documentOf(swagger), protobuf: documentOfBytes(encodeSwagger(swagger)) }
   }
 
@@ -198,8 +239,12 @@ function nameOf(group: string, version: string): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
 }
 
+function sorted<V>(map: Readonly<Record<string, V>>): Readonly<Record<string, V>> {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
 function urlOf(name: string, document: Document): string {
-  return `/openapi/v3/${name}?hash=${document.hash}`
+  return `${DOCUMENTS}${name}?hash=${document.hash}`
 }
 
 function documentOf(value: object): Document {

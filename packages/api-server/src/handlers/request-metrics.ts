@@ -10,7 +10,7 @@ import type {
 import { ApiError } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import { parseRequestInfo, type RequestInfo } from '../http/request-info.ts'
 import type { PreparedWatch } from '../http/watch-sink.ts'
 
 const SUBJECT = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component']
@@ -36,6 +36,9 @@ const COUNTED_PATHS: Readonly<Record<string, { subresource: string; component: s
   '/openapi/v3': { subresource: 'openapi/v3', component: '' },
 }
 const DOCUMENTS = { subresource: 'openapi/v3/', component: '' }
+
+/** Of paths that are no resources. */
+const NO_SUBJECT = { group: '', version: '', resource: '', scope: '' }
 
 /** Counted apart from the registry and shown when somebody asks: a watch of many readers must not pay for it. */
 interface EventCount {
@@ -122,6 +125,18 @@ export class RequestMetrics {
     if (subject !== undefined) this.#terminations.increment({ ...subject, code: String(code) })
   }
 
+  /** Another server was to answer, and is not there. */
+  unavailable(request: ServerRequest): void {
+    const info = parseRequestInfo(request.method, request.path)
+    if (info === undefined) return
+    const subject = subjectOf(info, request) ?? {
+      ...NO_SUBJECT,
+      verb: methodOf(request),
+      subresource: info.path,
+    }
+    this.#terminations.increment({ ...subject, component: 'aggregator', code: '503' })
+  }
+
   /** The answer as it is, or one whose watch is counted. */
   async measure(
     info: RequestInfo,
@@ -140,7 +155,7 @@ export class RequestMetrics {
           status,
           startMs,
         })
-      if (body.kind === 'stream') {
+      if (body.kind === 'stream' && subject !== undefined) {
         const done = (): void => this.#count(subject, dryRun, status, startMs)
         const chunks = this.#measuredStream(subject, body.chunks, done)
         return { ...answer, body: { ...body, chunks } }
@@ -155,7 +170,7 @@ export class RequestMetrics {
 
   /** Not a generator: a reader who leaves must reach what is behind even while that has nothing to say. */
   #measuredStream(
-    subject: Labels | undefined,
+    subject: Labels,
     chunks: AsyncIterable<Uint8Array>,
     done: () => void,
   ): AsyncIterable<Uint8Array> {
@@ -243,8 +258,7 @@ function subjectOf(info: RequestInfo, request: ServerRequest): Labels | undefine
   if (!isResourceRequest) {
     const counted = info.path.startsWith('/openapi/v3/') ? DOCUMENTS : COUNTED_PATHS[info.path]
     if (counted === undefined) return undefined
-    const verb = METHODS.has(request.method) ? request.method : 'other'
-    return { verb, group: '', version: '', resource: '', scope: '', ...counted }
+    return { ...NO_SUBJECT, verb: methodOf(request), ...counted }
   }
   return {
     verb: verbOf(info, request),
@@ -255,6 +269,10 @@ function subjectOf(info: RequestInfo, request: ServerRequest): Labels | undefine
     scope: scopeOf(info),
     component: 'apiserver',
   }
+}
+
+function methodOf({ method }: ServerRequest): string {
+  return METHODS.has(method) ? method : 'other'
 }
 
 function verbOf({ verb, subresource }: RequestInfo, { method, headers }: ServerRequest): string {

@@ -1,8 +1,17 @@
 /** What a handler answers, before anybody decided whether it becomes bytes. */
+import type { Duplex } from 'node:stream'
 import type { MediaType } from './negotiation.ts'
 import type { PreparedWatch, WatchTransform } from './watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
+
+export interface Tunnel {
+  /** Of the other server's answer. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly peer: Duplex
+  /** What it has sent behind them already. */
+  readonly head: Uint8Array
+}
 
 export type AnswerBody =
   /** One JSON value. `stored`: it is frozen and shared, its encoding is worth keeping. */
@@ -34,6 +43,8 @@ export type AnswerBody =
     }
   /** Only for requests that ask for an upgrade. */
   | { readonly kind: 'connection'; readonly target: ConnectionTarget }
+  /** Only for those too: another server has switched protocols, and what is to come is between the two. */
+  | { readonly kind: 'tunnel'; readonly tunnel: Tunnel }
   | { readonly kind: 'empty' }
 
 export interface Answer {

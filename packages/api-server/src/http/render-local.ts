@@ -63,6 +63,7 @@ export async function renderLocally(
         body: { kind: 'bytes', chunks: body.chunks },
       }
     case 'connection':
+    case 'tunnel':
     case 'empty':
       return { status, headers, body: { kind: 'bytes', chunks: oneChunk(new Uint8Array(0)) } }
   }

@@ -1,8 +1,9 @@
 /** Turns an accepted exec, attach or port-forward request into a connection, by WebSocket or SPDY/3.1. */
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { WebSocket } from 'ws'
-import type { Answer } from '../http/answer.ts'
+import type { Answer, Tunnel } from '../http/answer.ts'
 import { encodeBody } from '../http/encode.ts'
 import { badRequest } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
@@ -42,11 +43,30 @@ export async function upgrade(
   const wanted = (headerOf(request.headers, 'upgrade') ?? '').toLowerCase()
   if (answer.body.kind === 'stream' && answer.status === 200 && wanted === 'websocket')
     return acceptStream(request, socket, head, answer.body.chunks)
+  if (answer.body.kind === 'tunnel') return join(socket, head, answer.body.tunnel)
   if (answer.body.kind !== 'connection') return refuse(socket, answer)
   const { target } = answer.body
   if (wanted === 'websocket') await acceptWebSocket(request, socket, head, target)
   else if (wanted === SPDY) acceptSpdy(request, socket, head, target)
   else await refuse(socket, refusal(`unable to upgrade: ${JSON.stringify(wanted)} is not known`))
+}
+
+/** What one says the other hears. When one has said all, the other is told all of it and both are closed. */
+function join(socket: Duplex, head: Buffer, { headers, peer, head: theirs }: Tunnel): void {
+  const leave = (side: Duplex): void => void side.end(() => side.destroy())
+  if (socket.destroyed) return leave(peer)
+  peer.on('error', () => peer.destroy())
+  for (const [side, other] of [
+    [socket, peer],
+    [peer, socket],
+  ] as const)
+    for (const event of ['end', 'close']) side.once(event, () => leave(other))
+  const lines = headers.map(([name, value]) => `${name}: ${value}`)
+  writeHead(socket, 101, lines)
+  if (theirs.length > 0) socket.write(theirs)
+  if (head.length > 0) peer.write(head)
+  socket.pipe(peer, { end: false })
+  peer.pipe(socket, { end: false })
 }
 
 function refusal(message: string): Answer {
@@ -67,6 +87,10 @@ async function refuse(socket: Duplex, answer: Answer): Promise<void> {
   const lines = Object.entries(headers).flatMap(([name, values]) =>
     [values].flat().map((value) => `${name}: ${value}`),
   )
+  if (body.kind === 'stream') {
+    writeHead(socket, status, [...lines, `content-type: ${body.contentType}`, 'connection: close'])
+    return pipeline(body.chunks, socket).catch(() => {})
+  }
   writeHead(socket, status, [
     ...lines,
     `content-type: ${contentType}`,

@@ -225,6 +225,7 @@ class HttpsListener implements Listener {
           body.compressible === true ? 0 : COMPRESS_FROM_BYTES,
         )
       case 'connection':
+      case 'tunnel':
       case 'empty':
         outgoing.statusCode = answer.status
         outgoing.end()

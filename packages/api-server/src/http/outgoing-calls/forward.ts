@@ -2,6 +2,7 @@
 import { request as httpsRequest } from 'node:https'
 import type { Agent } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import type { Tunnel } from '../answer.ts'
 import type { OutgoingCall } from './outgoing-calls.ts'
 import { passedAnswer } from './passed-answer.ts'
 import type { PassedAnswer } from './passed-answer.ts'
@@ -19,10 +20,13 @@ export interface ForwardedRequest {
   readonly serverName: string
 }
 
-/** Rejects when nobody answers. */
-export async function forward(request: ForwardedRequest, agent: Agent): Promise<PassedAnswer> {
+/** A tunnel if the other server switches protocols, else its answer. Rejects when nobody answers. */
+export async function forward(
+  request: ForwardedRequest,
+  agent: Agent,
+): Promise<PassedAnswer | Tunnel> {
   const { method, path, headers, body, signal, connectTo, serverName } = request
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage | Tunnel>((resolve, reject) => {
     const sent = httpsRequest(
       {
         ...connectTo,
@@ -35,11 +39,22 @@ export async function forward(request: ForwardedRequest, agent: Agent): Promise<
       },
       resolve,
     )
+    sent.on('upgrade', ({ rawHeaders }, peer, head) => {
+      resolve({ headers: pairsOf(rawHeaders), peer, head })
+    })
     sent.on('error', reject)
     // A request without a connection yet would tell of its end only when it has one.
     signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
     sent.end(body)
   })
+  if ('peer' in response) return response
   response.on('error', () => {})
   return passedAnswer(response, () => response.destroy())
+}
+
+function pairsOf(rawHeaders: readonly string[]): (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    pairs.push([rawHeaders[at]!, rawHeaders[at + 1]!])
+  return pairs
 }
