@@ -204,6 +204,28 @@ describe('conversion by a webhook', () => {
     assert.equal((await call('DELETE', path('v1', 'x'))).status, 500)
   })
 
+  test('a webhook that says nothing is waited for 30 s, and told of in the words of its client', async () => {
+    let asked = (): void => {}
+    const called = new Promise<void>((resolve) => (asked = resolve))
+    const { call, path, hook, clock } = await setup(() => {
+      asked()
+      return 'silence'
+    })
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const read = call('GET', path('v2', 'x'))
+    await called
+    await clock.advance(30_000)
+    const { status, body } = await read
+    const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+    assert.deepEqual(
+      [status, body.message],
+      [
+        500,
+        `conversion webhook for ${GROUP}/v1, Kind=Person failed: Post "${hook.url}/convert?timeout=30s": ${why}`,
+      ],
+    )
+  })
+
   test('a bookmark never overtakes the events that a slow webhook still converts', async () => {
     let answer = (): void => {}
     const held = new Promise<void>((resolve) => (answer = resolve))

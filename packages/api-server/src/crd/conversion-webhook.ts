@@ -64,7 +64,7 @@ async function convertTogether(
   let answer: unknown
   try {
     const target = callTarget(webhook['clientConfig'], TIMEOUT_SECONDS, parts.resolveService)
-    answer = await parts.calls.post({ ...target, body })
+    answer = await parts.calls.post({ ...target, body, isClientTimeout: true })
   } catch (error) {
     throw unclassified(`${subject} failed: ${(error as Error).message}`)
   }

@@ -111,7 +111,7 @@ export class NonResources implements NonResourceHandler {
     if (request.method !== 'GET' && !this.#answersAnyMethod(path)) throw methodNotAllowed()
     if (isAnswer(value)) return value
     const accept = headerOf(request.headers, 'accept')
-    requireRoutedType(accept, {})
+    if (!this.#answersAnyMethod(path)) requireRoutedType(accept, {})
     const output = negotiate(accept, {
       watch: false,
       transformable: false,
@@ -145,6 +145,7 @@ export class NonResources implements NonResourceHandler {
           body: { kind: 'object', value: { paths: this.#paths() } },
         } satisfies Answer
       case '/version':
+        requireType(headerOf(request.headers, 'accept'), 'application/json')
         return {
           status: 200,
           pretty: true,

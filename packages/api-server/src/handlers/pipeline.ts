@@ -1,6 +1,5 @@
 /** The order of checks of every request. Contract: docs/behaviour/api-server/requests.md, "Order of checks". */
 import { parseFieldQuery, type FieldQuery } from '@gyropilot/api'
-import { schemaOf } from '@gyropilot/api/schema'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { uuid } from '@gyropilot/foundation'
 import { ANONYMOUS, forbiddenRequest, impersonate } from '../auth/index.ts'
@@ -19,7 +18,7 @@ import { errorType, negotiate, requireRoutedType } from '../http/negotiation.ts'
 import { isPretty } from '../http/pretty.ts'
 import { isUnreadable, parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
-import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Call, ResourceCall } from './call.ts'
 import {
   isMutating,
@@ -36,6 +35,7 @@ import { tooManyRequests, type InFlight } from './limits/in-flight.ts'
 import type { Internals } from './internals.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { ResourceHandler } from './resource-handler.ts'
+import { isShownInTables, isTyped } from './route-forms.ts'
 import type { SubresourceEndpoint } from './subresource-endpoint.ts'
 import { findRoute, isObjectSubresource, objectSubresourceOperation, type Route } from './routes.ts'
 
@@ -80,6 +80,8 @@ export interface PipelineParts {
 }
 
 const NO_DEADLINE: Deadline = { passed: false }
+const FLOW_SCHEMA = 'x-kubernetes-pf-flowschema-uid'
+const PRIORITY_LEVEL = 'x-kubernetes-pf-prioritylevel-uid'
 const NOT_FOUND = '404 page not found\n'
 
 export class Pipeline {
@@ -160,8 +162,8 @@ export class Pipeline {
       ? undefined
       : this.#parts.flowControlUids(attributes)
     if (uids !== undefined) {
-      headers['x-kubernetes-pf-flowschema-uid'] = uids.flowSchema
-      headers['x-kubernetes-pf-prioritylevel-uid'] = uids.priorityLevel
+      headers[FLOW_SCHEMA] = uids.flowSchema
+      headers[PRIORITY_LEVEL] = uids.priorityLevel
     }
     if (bound === undefined)
       return this.#authorized(request, info, attributes, warnings, NO_DEADLINE)
@@ -176,7 +178,12 @@ export class Pipeline {
     const left = (): void => inFlight.leave(mutating)
     // What is still being done after its time is still being done.
     answer.then(left, left)
-    return this.#inTime(answer, bound, deadline)
+    const timely = await this.#inTime(answer, bound, deadline)
+    if (deadline.passed && bound.isOutermost) {
+      delete headers[FLOW_SCHEMA]
+      delete headers[PRIORITY_LEVEL]
+    }
+    return timely
   }
 
   /** What takes too long is answered without it; the work goes on unseen until it would store something. */
@@ -328,35 +335,6 @@ function checkRouted(request: ServerRequest, route: Route, accept: string | unde
   if (request.method === 'PATCH') patchTypeOf(headerOf(request.headers, 'content-type'), true)
   const collection = route.operation === 'watch' || route.operation === 'list'
   requireRoutedType(accept, { collection, log: route.subresource === 'log' })
-}
-
-const WITHOUT_TABLES: ReadonlySet<string> = new Set([
-  // Created and never read again.
-  'binding',
-  'eviction',
-  'token',
-  'log',
-  'approval',
-  'ephemeralcontainers',
-  'finalize',
-  'resize',
-])
-/** Most have the columns of their kind. */
-const STATUS_WITHOUT_TABLES: ReadonlySet<string> = new Set([
-  'apiservices.apiregistration.k8s.io',
-  'customresourcedefinitions.apiextensions.k8s.io',
-  'resourceclaims.resource.k8s.io',
-])
-
-function isShownInTables({ resource: { info }, subresource }: Route): boolean {
-  if (subresource === '') return info.verbs.some((verb) => verb !== 'create')
-  if (subresource === 'status') return !STATUS_WITHOUT_TABLES.has(`${info.resource}.${info.group}`)
-  return !WITHOUT_TABLES.has(subresource)
-}
-
-/** Objects of the API itself have messages; custom resources and what others measure have none. */
-function isTyped({ info, custom }: ServedResource): boolean {
-  return !custom && schemaOf(info.group, info.version, info.kind) !== undefined
 }
 
 function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {

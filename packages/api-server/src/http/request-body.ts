@@ -67,7 +67,7 @@ export async function parseBody(
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     throw refuse(
-      `couldn't get version/kind; json parse error: ${goJsonError(text)}`,
+      `couldn't get version/kind; json parse error: ${goJsonError(bytes)}`,
       excerpt(bytes),
     )
   }

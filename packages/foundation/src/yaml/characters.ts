@@ -35,7 +35,8 @@ export function goText(bytes: Uint8Array): string {
 function utf8Problem(bytes: Uint8Array): string {
   for (let at = 0; at < bytes.length;) {
     const width = characterAt(bytes, at)
-    if (typeof width === 'string') return width
+    if (typeof width === 'string')
+      return CONTROL.test(goText(bytes.subarray(0, at))) ? NO_CONTROL : width
     at += width
   }
   return 'invalid Unicode character'
@@ -69,6 +70,7 @@ const LEAST_OF_WIDTH: readonly number[] = [0, 0, 0x80, 0x800, 0x10000]
 
 // oxlint-disable-next-line no-control-regex -- all but tabs and breaks
 const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]/u
+const NO_CONTROL = 'control characters are not allowed'
 /** In bytes: so much is looked through at once, before any of it is read. */
 const CHUNK = 512
 
@@ -78,5 +80,5 @@ export function refuseControlCharacters(text: string, read: number): void {
   if (found === null) return
   const chunk = Math.floor(Buffer.byteLength(text.slice(0, found.index)) / CHUNK) * CHUNK
   if (Buffer.byteLength(text.slice(0, read)) < chunk) return
-  throw new YamlError('yaml: control characters are not allowed', found.index)
+  throw new YamlError(`yaml: ${NO_CONTROL}`, found.index)
 }

@@ -104,6 +104,8 @@ test('bytes are UTF-8, or UTF-16 with its mark', () => {
     [[0xc0, 0x80], 'invalid length of a UTF-8 sequence'],
     [[0xed, 0xa0, 0x80], 'invalid Unicode character'],
     [[0x61, 0x01], 'control characters are not allowed'],
+    [[0x1f, 0x8b], 'control characters are not allowed'],
+    [[0x8b, 0x1f], 'invalid leading UTF-8 octet'],
   ]
   for (const [bytes, problem] of refused)
     assert.equal(refusalOf(Uint8Array.from(bytes)), `yaml: ${problem}`)

@@ -14,6 +14,8 @@ export interface Deadline {
 export interface TimeBound {
   readonly afterMs: number
   readonly answer: () => Answer | Promise<never>
+  /** The answer is that of the outermost filter, which knows nothing of what was found out about the request. */
+  readonly isOutermost: boolean
 }
 
 const REQUEST_TIMEOUT_MS = 60_000
@@ -44,8 +46,12 @@ export function timeBoundOf(info: RequestInfo): TimeBound | undefined {
   if (isLongRunning(info)) return undefined
   const afterMs = askedTimeout(info.query.get('timeout') ?? '')
   return info.isResourceRequest && isMutating(info) && afterMs > MUTATION_TIMEOUT_MS
-    ? { afterMs: MUTATION_TIMEOUT_MS, answer: () => Promise.reject(mutationTimedOut()) }
-    : { afterMs, answer: timedOut }
+    ? {
+        afterMs: MUTATION_TIMEOUT_MS,
+        answer: () => Promise.reject(mutationTimedOut()),
+        isOutermost: false,
+      }
+    : { afterMs, answer: timedOut, isOutermost: true }
 }
 
 function askedTimeout(asked: string): number {

@@ -130,8 +130,13 @@ test('`?timeout=` shortens a write: 504 in plain words, and nothing stored', asy
       undefined,
     ],
   )
+  // Written by who has not asked what the request is counted under.
+  assert.equal(headers['x-kubernetes-pf-flowschema-uid'], undefined)
+  assert.ok(headers['audit-id'])
   await release()
-  assert.equal((await request('GET', `${MAPS}/late`)).status, 404)
+  const missing = await request('GET', `${MAPS}/late`)
+  assert.equal(missing.status, 404)
+  assert.ok(missing.headers['x-kubernetes-pf-flowschema-uid'])
 })
 
 test('more writes than the limit are refused with 429 and Retry-After, until one is done', async () => {

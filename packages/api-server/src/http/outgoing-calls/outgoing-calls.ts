@@ -20,6 +20,8 @@ export interface OutgoingCall {
   /** PEM of the authorities to trust. Absent: those of the platform. */
   readonly authorityPem?: string
   readonly timeoutMs: number
+  /** The time is the client's for each of its calls, and not this call's: errors say so. */
+  readonly isClientTimeout?: boolean
   readonly body: unknown
 }
 
@@ -72,10 +74,15 @@ async function post(call: OutgoingCall, agent: Agent, clock: Clock): Promise<unk
     )
   } catch (error) {
     if (error instanceof OutgoingCallError) throw error
-    throw fail(aborted.signal.aborted ? 'context deadline exceeded' : networkText(error, call))
+    throw fail(aborted.signal.aborted ? lateText(call) : networkText(error, call))
   } finally {
     timer.cancel()
   }
+}
+
+function lateText({ isClientTimeout }: OutgoingCall): string {
+  const whose = isClientTimeout ? ' (Client.Timeout exceeded while awaiting headers)' : ''
+  return `context deadline exceeded${whose}`
 }
 
 interface RawAnswer {
