@@ -587,3 +587,68 @@ scenario('agnhost netexec on its node’s network reaches node ports there', asy
   const script = `curl -s -g -o /dev/termination-log 'http://onnode/${dial}'`
   assert.match((await outcome(world, script))?.said ?? '', /simulated pod default\/web-/)
 })
+
+scenario('a session ends when nobody asked for its time', async (world) => {
+  await serve(world, 'sticky', {
+    spec: {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 10 } },
+    },
+    replicas: 9,
+  })
+  await world.advance(5_000)
+  const asks = (pause: number): string =>
+    `for i in 0 1 2 3 4 5 6 7 8 9; do wget -qO /tmp/$i sticky; sleep ${pause}; done; cat /tmp/? ${SAYS}`
+  const seen = async (pause: number): Promise<number> => {
+    const { said = '' } = (await outcome(world, asks(pause), 200_000)) ?? {}
+    return new Set(said.split('\n').filter((line) => line !== '')).size
+  }
+  assert.equal(await seen(8), 1)
+  assert.ok((await seen(12)) > 1)
+})
+
+scenario('a port of a node leads to the pod that has it there at this address', async (world) => {
+  const onNode = (name: string, spec: Partial<NonNullable<Pod['spec']>>): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: { nodeName: 'node-1', containers: [], ...spec },
+  })
+  const host = (await world.find(resources.nodes, 'node-1'))?.status?.addresses?.find(
+    ({ type }) => type === 'InternalIP',
+  )?.address
+  for (const [name, hostIP] of [
+    ['local', '127.0.0.1'],
+    ['outer', host],
+  ] as const) {
+    const ports = [{ hostPort: 5000, containerPort: 8080, ...(hostIP && { hostIP }) }]
+    const container = { name: 'c', image: 'agnhost:2', args: ['netexec'], ports }
+    await world.of(resources.pods).create(onNode(name, { containers: [container] }))
+  }
+  await world.advance(5_000)
+  const { said } = (await outcome(world, `curl -s http://${host}:5000/hostname ${SAYS}`)) ?? {}
+  assert.equal(said, 'outer')
+})
+
+scenario(
+  'a load balancer is told by the health check port which nodes have an endpoint',
+  async (world) => {
+    await serve(world, 'web', {
+      spec: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+      replicas: 1,
+    })
+    await world.advance(5_000)
+    const port = (await world.find(resources.services, 'web'))?.spec?.healthCheckNodePort
+    const pods = await world.list(resources.pods)
+    const own = pods.find(({ metadata }) => metadata?.labels?.['app'] === 'web')?.spec?.nodeName
+    for (const { metadata, status } of await world.list(resources.nodes)) {
+      const ip = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
+      const { said } =
+        (await outcome(
+          world,
+          `curl -s -o /dev/null -w '%{http_code}' http://${ip}:${port}/healthz ${SAYS}`,
+        )) ?? {}
+      assert.equal(said, metadata?.name === own ? '200' : '503')
+    }
+  },
+)

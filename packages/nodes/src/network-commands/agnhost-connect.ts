@@ -4,6 +4,7 @@ import type { Process } from '../shell/process.ts'
 import { reach } from './reach.ts'
 
 const DEFAULT_TIMEOUT_MS = 60_000
+const PROTOCOLS: Readonly<Record<string, 'TCP' | 'UDP'>> = { tcp: 'TCP', udp: 'UDP' }
 const WORDS = { refused: 'REFUSED', lost: 'TIMEOUT', late: 'TIMEOUT', elsewhere: 'OTHER' } as const
 
 export async function connect(
@@ -12,15 +13,17 @@ export async function connect(
   flags: ReadonlyMap<string, string>,
 ): Promise<number> {
   const [, bracketed, plain, port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
-  const isTcp = (flags.get('protocol') ?? 'tcp') === 'tcp'
-  if (task.place.network === undefined || port === undefined || !isTcp) {
+  const protocol = PROTOCOLS[flags.get('protocol') ?? 'tcp']
+  if (task.place.network === undefined || port === undefined || protocol === undefined) {
     task.place.onUnknown?.(`agnhost connect ${target}`)
     await task.err('UNKNOWN\n')
     return 1
   }
   const host = bracketed ?? plain!
   const mostMs = durationMs(flags.get('timeout') || undefined, DEFAULT_TIMEOUT_MS)
-  const reached = await reach(task, { host, port: Number(port), bytes: new Uint8Array(0), mostMs })
+  // By UDP only an answer tells that somebody is there.
+  const bytes = Buffer.from(protocol === 'UDP' ? 'hostname\n' : '')
+  const reached = await reach(task, { host, port: Number(port), bytes, mostMs, protocol })
   if (reached.kind === 'answered') return 0
   await task.err(
     reached.kind === 'nameless' ? `DNS: no such host ${host}\n` : `${WORDS[reached.kind]}\n`,

@@ -34,6 +34,7 @@ async function run(words: readonly string[], given: Given = {}) {
   const sent: string[] = []
   const slept: number[] = []
   let mostMs = 0
+  let protocol: string | undefined
   const network: Network = {
     resolver: '10.0.0.10',
     isOwn: () => isOwn,
@@ -44,6 +45,7 @@ async function run(words: readonly string[], given: Given = {}) {
     async exchange(address, port, wanted) {
       sent.push(`${address}:${port} ${Buffer.from(wanted.bytes).toString()}`)
       mostMs = wanted.mostMs
+      protocol = wanted.protocol
       return left.length > 1 ? left.shift()! : left[0]!
     },
   }
@@ -82,7 +84,7 @@ async function run(words: readonly string[], given: Given = {}) {
     new Map(),
   ).catch((error: Error) => error.message)
   const read = async (path: string) => Buffer.from(await files.read(path)).toString()
-  return { exitCode, out, err, asked, sent, slept, mostMs, unknown, read }
+  return { exitCode, out, err, asked, sent, slept, mostMs, protocol, unknown, read }
 }
 
 test('wget says whom it asks, saves under the last part of the path, and never over a file', async () => {
@@ -337,6 +339,17 @@ test('agnhost connect says nothing where somebody listens, DNS of a name that no
   assert.deepEqual([nameless.exitCode, nameless.err], [1, 'DNS: no such host x\n'])
   for (const args of [['--protocol=sctp', 'web:80'], ['web']])
     assert.equal((await run(['/agnhost', 'connect', ...args])).err, 'UNKNOWN\n')
+})
+
+test('agnhost connect by UDP asks for an answer', async () => {
+  const udp = ['/agnhost', 'connect', '--protocol=udp', 'web:53']
+  const well = await run(udp)
+  assert.deepEqual(
+    [well.exitCode, well.sent, well.protocol],
+    [0, ['10.0.0.7:53 hostname\n'], 'UDP'],
+  )
+  const lost = await run(udp, { exchanges: [{ kind: 'lost' }] })
+  assert.deepEqual([lost.exitCode, lost.err], [1, 'TIMEOUT\n'])
 })
 
 test('nc asks whether somebody listens, or hands over its input', async () => {

@@ -1,8 +1,8 @@
 /**
  * The network of simulated pods: what kube-proxy, the cluster's DNS and a pod network would do with a name, an address and a
- * port, worked out when a command asks. Nothing listens and nothing is kept. Contract: docs/behaviour/simulation/kubelet.md, Network.
+ * port, worked out when a command asks. Nothing listens, and only sessions are kept. Contract: docs/behaviour/simulation/kubelet.md, Network.
  */
-import { fnv1a, resources } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
 import type { EndpointSlice, Pod, Service } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
@@ -15,8 +15,19 @@ import { Gathering } from '../files/gathered.ts'
 import type { Exchange, Lookup, Network, Sent } from '../shell/network.ts'
 import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
 import type { ClusterName } from './cluster-names.ts'
-import { headlessAddresses, isProxiedByOthers, routeOf } from './service-routes.ts'
+import { healthCheckAnswer } from './health-check-port.ts'
+import { podAtHostPort } from './host-ports.ts'
+import { addressesOf } from './network-policies.ts'
+import { PolicyGate } from './policy-gate.ts'
+import {
+  headlessAddresses,
+  isProxiedByOthers,
+  outerAddresses,
+  portOf,
+  routeOf,
+} from './service-routes.ts'
 import type { Destination, ServicePort } from './service-routes.ts'
+import { Sessions } from './sessions.ts'
 
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 /** That one name may lead to another. */
@@ -25,6 +36,8 @@ const MOST_ANSWER_BYTES = 8 * 2 ** 20
 /** That whoever asks has at its own end; nobody looks at it. */
 const CLIENT_PORT = 40_000
 const LATE = Symbol('late')
+/** kube-proxy's, of a Service that came without. */
+const DEFAULT_AFFINITY_SECONDS = 10_800
 const LOOPBACK = /^(?:127\.|::1$)/
 
 /** Opens a port of a pod that runs on one of the nodes; a text says why not. */
@@ -51,26 +64,32 @@ interface ClusterNetworkOptions {
   readonly datagram: Datagram
 }
 
+/** What all pods have of it together. */
+interface SharedNetwork extends ClusterNetworkOptions {
+  readonly gate: PolicyGate
+  readonly sessions: Sessions
+}
+
 export class ClusterNetwork {
-  readonly #options: ClusterNetworkOptions
+  readonly #shared: SharedNetwork
 
   constructor(options: ClusterNetworkOptions) {
-    this.#options = options
+    this.#shared = { ...options, gate: new PolicyGate(options.client), sessions: new Sessions() }
   }
 
   /** As seen from that pod. `signal` ends what is under way. */
   of(pod: Pod, nodeName: string, signal: AbortSignal): Network {
-    return new PodNetwork(this.#options, pod, nodeName, signal)
+    return new PodNetwork(this.#shared, pod, nodeName, signal)
   }
 }
 
 class PodNetwork implements Network {
-  readonly #options: ClusterNetworkOptions
+  readonly #options: SharedNetwork
   readonly #pod: Pod
   readonly #nodeName: string
   readonly #signal: AbortSignal
 
-  constructor(options: ClusterNetworkOptions, pod: Pod, nodeName: string, signal: AbortSignal) {
+  constructor(options: SharedNetwork, pod: Pod, nodeName: string, signal: AbortSignal) {
     this.#options = options
     this.#pod = pod
     this.#nodeName = nodeName
@@ -89,6 +108,8 @@ class PodNetwork implements Network {
     if (/^\d+\.\d+\.\d+\.\d+$|:/.test(name)) return { kind: 'found', name, addresses: [name] }
     const own = hostsFrom(hostsOf(this.#pod, this.#nodeName)).get(name)
     if (own !== undefined) return { kind: 'found', name, addresses: own }
+    if (!(await this.#options.gate.allowsNames(this.#pod, this.resolver)))
+      return { kind: 'unknown' }
     let isOfCluster = false
     for (const candidate of candidates(name, resolverFrom(resolverOf(this.#pod)))) {
       const known = clusterName(candidate)
@@ -143,7 +164,9 @@ class PodNetwork implements Network {
     if (this.isOwn(address)) {
       // Whoever is on its node's network has the node's ports for its own.
       const isNode = this.#pod.spec?.hostNetwork === true
-      const there = isNode ? await this.#exchangeAtNode(this.#nodeName, port, sent) : undefined
+      const there = isNode
+        ? await this.#exchangeAtNode(this.#nodeName, address, port, sent)
+        : undefined
       if (there !== undefined && there.kind !== 'elsewhere') return there
       return this.#exchangeWith(this.#pod, port, sent)
     }
@@ -151,7 +174,7 @@ class PodNetwork implements Network {
     if (service !== undefined) {
       return this.#exchangeBehind(
         service,
-        portOf(service, 'port', port, sent),
+        portOf(service, 'port', port, protocolOf(sent)),
         this.#nodeName,
         sent,
       )
@@ -160,7 +183,7 @@ class PodNetwork implements Network {
     if (pod !== undefined) return this.#exchangeWith(pod, port, sent)
     // All of them are read: last, as few ask for one.
     const node = await this.#nodeAt(address)
-    if (node !== undefined) return this.#exchangeAtNode(node, port, sent)
+    if (node !== undefined) return this.#exchangeAtNode(node, address, port, sent)
     return this.#exchangeOutside(address, port, sent)
   }
 
@@ -169,23 +192,35 @@ class PodNetwork implements Network {
     const { items } = await this.#options.client.resource(resources.services).list()
     const service = items.find((each) => outerAddresses(each).includes(address))
     if (service === undefined) return { kind: 'elsewhere' }
-    const servicePort = portOf(service, 'port', port, sent)
+    const servicePort = portOf(service, 'port', port, protocolOf(sent))
     const spec = { ...service.spec, internalTrafficPolicy: 'Cluster' } as Service['spec']
     return this.#exchangeBehind({ ...service, spec }, servicePort, this.#nodeName, sent)
   }
 
-  /** At a port of the node that stands for a Service; nothing else is known of what listens there. */
-  async #exchangeAtNode(nodeName: string, port: number, sent: Sent): Promise<Exchange> {
+  /** At a port of the node that stands for a Service or a pod; nothing else is known of what listens there. */
+  async #exchangeAtNode(
+    nodeName: string,
+    address: string,
+    port: number,
+    sent: Sent,
+  ): Promise<Exchange> {
+    const protocol = protocolOf(sent)
     const { items } = await this.#options.client.resource(resources.services).list()
     for (const service of items) {
-      const found = portOf(service, 'nodePort', port, sent)
+      const { healthCheckNodePort, externalTrafficPolicy } = service.spec ?? {}
+      if (healthCheckNodePort === port && protocol === 'TCP') {
+        const bytes = healthCheckAnswer(service, await this.#slicesOf(service), nodeName)
+        return { kind: 'answered', bytes, isReal: true }
+      }
+      const found = portOf(service, 'nodePort', port, protocol)
       if (found === undefined) continue
       // From outside another policy counts.
-      const internalTrafficPolicy = service.spec?.externalTrafficPolicy
-      const spec = { ...service.spec, internalTrafficPolicy } as Service['spec']
-      return this.#exchangeBehind({ ...service, spec }, found, nodeName, sent)
+      const spec = { ...service.spec, internalTrafficPolicy: externalTrafficPolicy }
+      return this.#exchangeBehind({ ...service, spec } as Service, found, nodeName, sent)
     }
-    return { kind: 'elsewhere' }
+    const there = podAtHostPort(await this.#podsOn(nodeName), { address, port, protocol })
+    if (there === undefined) return { kind: 'elsewhere' }
+    return this.#exchangeWith(there.pod, there.port, sent)
   }
 
   async #exchangeBehind(
@@ -198,12 +233,20 @@ class PodNetwork implements Network {
     const route = routeOf(service, port, await this.#slicesOf(service), nodeName)
     if (route.kind !== 'to') return route
     const { destinations } = route
-    const isSticky = service.spec?.sessionAffinity === 'ClientIP'
+    return this.#exchangeAt(this.#chosen(service, port!, destinations), sent)
+  }
+
+  #chosen(service: Service, port: ServicePort, destinations: readonly Destination[]): Destination {
+    const { random, sessions, clock } = this.#options
+    const draw = (): Destination => destinations[Math.floor(random.next() * destinations.length)]!
+    const { sessionAffinity, sessionAffinityConfig } = service.spec ?? {}
+    if (sessionAffinity !== 'ClientIP') return draw()
+    const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS
+    const { name = '', protocol = 'TCP' } = port
     const [own = ''] = addressesOf(this.#pod)
-    const chosen = isSticky
-      ? fnv1a(Buffer.from(own)) % destinations.length
-      : Math.floor(this.#options.random.next() * destinations.length)
-    return this.#exchangeAt(destinations[chosen]!, sent)
+    const key = [service.metadata?.uid, name, protocol, own].join('/')
+    const nowMs = clock.monotonicMs()
+    return sessions.destination({ key, destinations, timeoutMs: seconds * 1000, nowMs }, draw)
   }
 
   /** The name of the node that has the address. */
@@ -228,8 +271,10 @@ class PodNetwork implements Network {
   async #exchangeWith(
     pod: Pod,
     port: number,
-    { bytes, mostMs, protocol, isEncrypted = false }: Sent,
+    { bytes, mostMs, protocol = 'TCP', isEncrypted = false }: Sent,
   ): Promise<Exchange> {
+    const isAllowed = await this.#options.gate.allows(this.#pod, pod, port, protocol)
+    if (!isAllowed) return { kind: 'lost' }
     if (isEncrypted && targetOf(pod, port) !== undefined) return { kind: 'elsewhere' }
     const [own] = addressesOf(this.#pod)
     const from = own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`
@@ -274,6 +319,11 @@ class PodNetwork implements Network {
     return items.find(({ status, spec }) => status?.phase === 'Running' && !spec?.hostNetwork)
   }
 
+  async #podsOn(nodeName: string): Promise<readonly Pod[]> {
+    const fieldSelector = `spec.nodeName=${nodeName}`
+    return (await this.#options.client.resource(resources.pods).list({ fieldSelector })).items
+  }
+
   async #slicesOf({ metadata }: Service): Promise<readonly EndpointSlice[]> {
     const labelSelector = `${SERVICE_NAME_LABEL}=${metadata?.name}`
     const { items } = await this.#options.client
@@ -283,24 +333,8 @@ class PodNetwork implements Network {
   }
 }
 
-function portOf(
-  { spec }: Service,
-  kind: 'port' | 'nodePort',
-  number: number,
-  { protocol: wanted = 'TCP' }: Sent,
-): ServicePort | undefined {
-  return spec?.ports?.find(
-    ({ protocol = 'TCP', ...each }) => each[kind] === number && protocol === wanted,
-  )
-}
-
-function outerAddresses({ spec, status }: Service): readonly string[] {
-  const balancers = (status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip)
-  return [...(spec?.externalIPs ?? []), ...balancers]
-}
-
-function addressesOf({ status }: Pod): readonly string[] {
-  return status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : [])
+function protocolOf({ protocol = 'TCP' }: Sent): 'TCP' | 'UDP' {
+  return protocol
 }
 
 /** What is sent, and then nothing for as long as the answer takes: servers may take the end of the input for a farewell. */

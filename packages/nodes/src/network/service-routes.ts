@@ -52,6 +52,32 @@ export function routeOf(
   return { kind: 'to', destinations: destinations.toSorted(byAddress) }
 }
 
+/** How many ready endpoints are on the node. */
+export function localEndpointCount(slices: readonly EndpointSlice[], nodeName: string): number {
+  return slices
+    .filter((slice) => !isProxiedByOthers(slice))
+    .flatMap(({ endpoints = [] }) => endpoints)
+    .filter((endpoint) => isReady(endpoint) && endpoint.nodeName === nodeName).length
+}
+
+/** The port of the Service that has that number, or that node port. */
+export function portOf(
+  { spec }: Service,
+  kind: 'port' | 'nodePort',
+  number: number,
+  wanted: 'TCP' | 'UDP',
+): ServicePort | undefined {
+  return spec?.ports?.find(
+    ({ protocol = 'TCP', ...each }) => each[kind] === number && protocol === wanted,
+  )
+}
+
+/** Those that lead to it from outside of the cluster. */
+export function outerAddresses({ spec, status }: Service): readonly string[] {
+  const balancers = (status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip)
+  return [...(spec?.externalIPs ?? []), ...balancers]
+}
+
 /** The addresses that a headless Service stands for: of the ready ones, or of the one that is called so. */
 export function headlessAddresses(
   service: Service,
