@@ -646,3 +646,31 @@ scenario(
   },
   one,
 )
+
+scenario(
+  'a root that is read-only takes no files, its last words and its volumes do',
+  async (world) => {
+    await create(
+      world,
+      podOf(
+        {
+          command: [
+            '/bin/sh',
+            '-c',
+            'touch /tmp/x && exit 1; echo y > /cache/x || exit 2; (echo x > /x) 2> /dev/termination-log || exit 7',
+          ],
+          securityContext: { readOnlyRootFilesystem: true },
+          volumeMounts: [{ name: 'cache', mountPath: '/cache' }],
+        },
+        { spec: { restartPolicy: 'Never', volumes: [{ name: 'cache', emptyDir: {} }] } },
+      ),
+    )
+    await world.advance(5_000)
+    const ended = (await found(world))?.status?.containerStatuses?.[0]?.state?.terminated
+    assert.deepEqual(
+      [ended?.exitCode, ended?.message],
+      [7, "/bin/sh: can't create /x: Read-only file system\n"],
+    )
+  },
+  one,
+)

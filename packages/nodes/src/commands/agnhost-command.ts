@@ -73,10 +73,15 @@ function goingOnFor(delayMs: number): TrapHandler {
   }
 }
 
+/** Flags may stand on either side of it, with their values as words of their own. */
+function targetOf(args: readonly string[]): string {
+  return args.find((arg) => !arg.startsWith('-') && arg.includes(':')) ?? ''
+}
+
 type Act = (name: string, task: Process, flags: ReadonlyMap<string, string>) => Promise<number>
 
 const PRINTING: Readonly<Record<string, Act>> = {
-  connect: (_, task, flags) => connect(task, task.args.at(-1) ?? '', flags),
+  connect: (_, task, flags) => connect(task, targetOf(task.args), flags),
   'dns-server-list': async (_, task) => print(task, await named(task, 'nameserver')),
   'dns-suffix': async (_, task) => print(task, await named(task, 'search')),
   'entrypoint-tester': async (name, task) => print(task, `[${[name, ...task.args].join(' ')}]`),

@@ -193,12 +193,13 @@ const sh: Command = async (given) => {
   const { rest, letters } = known
   const [first] = rest
   const isGiven = letters.includes('c')
+  const shell = (isGiven ? rest[1] : first) ?? given.called
   if (!isGiven && first === undefined) return interactiveShell(task)
   const script = isGiven
     ? (first ?? '')
     : Buffer.from(await task.place.files.read(pathOf(task, first!))).toString()
   // The first word behind a script that is given is its name.
-  return runWholeScript(script, task, rest.slice(isGiven ? 2 : 1))
+  return runWholeScript(script, { ...task, shell }, rest.slice(isGiven ? 2 : 1))
 }
 
 const set: Command = (task) => {

@@ -20,7 +20,7 @@ import { orMissing } from './missing.ts'
 import { nextConnection } from './listeners.ts'
 import type { Listeners } from './listeners.ts'
 import { oomScoreOf } from './oom-score.ts'
-import { PodSources, fillRoot, substituted } from './pod-files.ts'
+import { PodSources, fillRoot, substituted, terminationPath } from './pod-files.ts'
 import { hostnameOf } from './pod-names.ts'
 import { PodStorage } from './pod-storage.ts'
 import { MOST_PRINTED_CHARS, PrintedLines } from './printed-lines.ts'
@@ -333,7 +333,12 @@ export async function filesOf(place: Place): Promise<FileTree> {
     })
   })
   const mounts = await new PodSources(client, pod, () => storage).mounts(container, nodeName)
-  return new FileTree(root, [cgroupMount(() => place.resources()), ...mounts])
+  const readOnly = container.securityContext?.readOnlyRootFilesystem === true
+  const said = terminationPath(container)
+  return new FileTree(root, [cgroupMount(() => place.resources()), ...mounts], {
+    readOnly,
+    isKept: (path) => path === '/etc/hosts' || path === said || path.startsWith('/dev/'),
+  })
 }
 
 async function* withTurns(

@@ -251,3 +251,25 @@ test('what goes takes along whose it was', () => {
   assert.deepEqual(store.attributesOf('/a/x'), {})
   assert.deepEqual(store.attributesOf('/ab'), { mode: 0o600, uid: 5 })
 })
+
+test('a part of a volume that is not there becomes a folder, for all who mount the volume', async () => {
+  const volumes = [{ name: 'v', emptyDir: {} }]
+  const volumeMounts = [
+    { name: 'v', mountPath: '/all' },
+    { name: 'v', mountPath: '/part', subPathExpr: 'a/$(WHO)' },
+  ]
+  const env = [{ name: 'WHO', value: 'me' }]
+  const container = { name: 'c', image: 'x:1', env, volumeMounts }
+  const own = pod({ name: 'own', spec: { volumes, containers: [container] } })
+  const storage = new PodStorage()
+  const sources = new PodSources(client, own, () => storage)
+  const files = new FileTree(new FileStore(), await sources.mounts(container, 'n1'))
+  assert.ok(files.isFolder('/all/a/me'))
+  files.write('/all/a/me/x', Buffer.from('seen'))
+  assert.equal(Buffer.from(await files.read('/part/x')).toString(), 'seen')
+  files.write('/all/file', Buffer.from('kept'))
+  const volumeMount = { name: 'v', mountPath: '/one', subPath: 'file' }
+  const again = await sources.mounts({ ...container, volumeMounts: [volumeMount] }, 'n1')
+  const one = new FileTree(new FileStore(), again)
+  assert.equal(Buffer.from(await one.read('/one')).toString(), 'kept')
+})

@@ -92,12 +92,14 @@ export class PodSources {
       const volume = this.#pod.spec?.volumes?.find(({ name }) => name === mount.name)
       if (volume === undefined) return undefined
       const given = await this.#contents(volume)
+      const store = given ?? this.#own(volume)
+      const wanted = mount.subPath ?? substituted(mount.subPathExpr ?? '', environment)
+      const subPath = fileOfNode(volume) ? NODE_FILE : wanted
+      if (given === undefined) makeMissingFolder(store, subPath)
       return {
         path: absolute(mount.mountPath, ''),
-        store: given ?? this.#own(volume),
-        subPath: fileOfNode(volume)
-          ? NODE_FILE
-          : (mount.subPath ?? substituted(mount.subPathExpr ?? '', environment)),
+        store,
+        subPath,
         readOnly: mount.readOnly === true || given !== undefined,
         type: fileSystemOf(volume),
       }
@@ -378,4 +380,10 @@ function lines(pairs: Readonly<Record<string, string>> | undefined): string {
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
     .sort()
     .join('\n')
+}
+
+/** A part of a volume that is to be mounted, and is not there, becomes a folder. */
+function makeMissingFolder(store: FileStore, subPath: string): void {
+  const path = absolute(subPath, '')
+  if (store.get(path) === undefined) store.makeFolder(path)
 }

@@ -1,5 +1,5 @@
 /** Files of one container: what its image and node give, what volumes mount, what commands wrote. In memory only. */
-import { FileError } from './file-error.ts'
+import { FileError, READ_ONLY } from './file-error.ts'
 import type { Attributes, FileContent, FileStore, Folder } from './file-store.ts'
 
 export interface Mount {
@@ -24,6 +24,11 @@ export function absolute(path: string, from: string): string {
   return parts.map((part) => `/${part}`).join('')
 }
 
+interface RootOptions {
+  readonly readOnly?: boolean
+  readonly isKept?: (path: string) => boolean
+}
+
 interface FileStatus {
   /** Permissions with the set-group-id and sticky bits. */
   readonly mode: number
@@ -39,10 +44,17 @@ const FILE_MODE = 0o644
 
 export class FileTree {
   readonly #root: Mount
+  readonly #isKept: (path: string) => boolean
   readonly #mounts: readonly Mount[]
 
-  constructor(root: FileStore, mounts: readonly Mount[]) {
-    this.#root = { path: '', store: root, subPath: '', readOnly: false, type: 'overlay' }
+  /** `readOnly` is the image's own, but for paths that `isKept` names: they are mounted over it. */
+  constructor(
+    root: FileStore,
+    mounts: readonly Mount[],
+    { readOnly = false, isKept = () => false }: RootOptions = {},
+  ) {
+    this.#root = { path: '', store: root, subPath: '', readOnly, type: 'overlay' }
+    this.#isKept = isKept
     this.#mounts = mounts.toSorted((a, b) => b.path.length - a.path.length)
   }
 
@@ -90,6 +102,11 @@ export class FileTree {
   describe(path: string, attributes: Attributes): void {
     const { store, key } = this.#writable(path)
     store.describe(key, attributes)
+  }
+
+  isReadOnly(path: string): boolean {
+    const { mount } = this.#locate(path)
+    return mount.readOnly && !(mount === this.#root && this.#isKept(path))
   }
 
   /** How much more may be written there. */
@@ -146,7 +163,7 @@ export class FileTree {
 
   #writable(path: string): { readonly store: FileStore; readonly key: string } {
     const { mount, key } = this.#locate(path)
-    if (mount.readOnly) throw new FileError('Read-only file system')
+    if (this.isReadOnly(path)) throw new FileError(READ_ONLY)
     return { store: mount.store, key }
   }
 

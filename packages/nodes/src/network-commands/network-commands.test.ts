@@ -326,14 +326,14 @@ for (const [kind, said] of [
 ] as const)
   test(`agnhost connect says ${said} of what is ${kind}`, async () => {
     const { exitCode, err, sent, mostMs } = await run(
-      ['/agnhost', 'connect', '--timeout=3s', 'web:81'],
+      ['/agnhost', 'connect', 'web:81', '--timeout=3s', '--protocol=tcp'],
       { exchanges: [{ kind }] },
     )
     assert.deepEqual([exitCode, err, sent, mostMs], [1, said, ['10.0.0.7:81 '], 3_000])
   })
 
 test('agnhost connect says nothing where somebody listens, DNS of a name that nobody has, and asks no other protocol', async () => {
-  const well = await run(['/agnhost', 'connect', 'web:80'])
+  const well = await run(['/agnhost', 'connect', '--timeout', '3s', 'web:80'])
   assert.deepEqual([well.exitCode, well.err, well.out], [0, '', ''])
   const nameless = await run(['/agnhost', 'connect', 'x:1'], { lookup: { kind: 'unknown' } })
   assert.deepEqual([nameless.exitCode, nameless.err], [1, 'DNS: no such host x\n'])

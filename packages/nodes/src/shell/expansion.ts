@@ -1,6 +1,7 @@
 /** What stands in the place of words when a script runs: values, what scripts print, sums, and the files that patterns mean. */
 import type { FileTree } from '../files/file-tree.ts'
 import { isGlob, literally, pathsOf } from '../files/glob.ts'
+import { nameOf } from './process.ts'
 import type { ShellOptions } from './options.ts'
 import { sumOf } from './sums.ts'
 import type { Step } from './syntax.ts'
@@ -9,6 +10,7 @@ import type { Part, Word } from './words.ts'
 export interface Expanding {
   readonly environment: ReadonlyMap<string, string>
   readonly options: ShellOptions
+  readonly shell?: string | undefined
   readonly folder: { readonly path: string }
   readonly place: { readonly files: FileTree }
   readonly lastExitCode: number
@@ -124,7 +126,7 @@ async function valueOf(
   if (asked?.operator === '-') return asked.text
   if (asked === undefined && !options.needsValues) return ''
   const why = asked?.emptyIsNone === true ? 'parameter not set or null' : 'parameter not set'
-  return context.fail(`sh: ${variable}: ${asked?.text || why}\n`)
+  return context.fail(`${nameOf(context)}: ${variable}: ${asked?.text || why}\n`)
 }
 
 /** Undefined: it has none, or is a variable. */

@@ -37,6 +37,10 @@ export type TrapHandler = (sleep: (delayMs: number) => Promise<void>) => Promise
 export interface Process {
   /** Without the name. */
   readonly args: readonly string[]
+  /** The name that it was called by. */
+  readonly called?: string | undefined
+  /** The name of the shell around it, with which its complaints begin. Default: sh. */
+  readonly shell?: string | undefined
   readonly environment: Map<string, string>
   /** Of the shell around it; `export`, `read` and `unset` change them. */
   readonly variables: Map<string, string>
@@ -50,6 +54,10 @@ export interface Process {
   readonly folder: { path: string }
   /** Of the shell around it; `set` changes them. */
   readonly options: ShellOptions
+}
+
+export function nameOf({ shell = 'sh' }: Pick<Process, 'shell'>): string {
+  return shell
 }
 
 /** Answers the exit code. */

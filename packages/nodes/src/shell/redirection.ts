@@ -1,17 +1,18 @@
 /** Streams of a command that go to and come from files: `>`, `>>`, `<`, `2>&1`. */
-import { FileError } from '../files/file-error.ts'
+import { FileError, READ_ONLY } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { Gathering } from '../files/gathered.ts'
 import { expanded } from './expansion.ts'
 import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
+import { nameOf } from './process.ts'
 import type { Process, Streams } from './process.ts'
 import type { Redirection } from './syntax.ts'
 
 /** Runs with other streams; what went to files is in them afterwards. */
 export async function redirected(
   redirections: readonly Redirection[],
-  task: Streams & Pick<Process, 'folder' | 'place'>,
+  task: Streams & Pick<Process, 'folder' | 'place' | 'shell'>,
   context: Expanding,
   act: (streams: Streams) => Promise<number>,
 ): Promise<number> {
@@ -30,12 +31,13 @@ export async function redirected(
       try {
         stdin = inputOf(path === '/dev/null' ? new Uint8Array(0) : await place.files.read(path))
       } catch (error) {
-        await task.err(`sh: can't open ${path}: ${(error as Error).message}\n`)
+        await task.err(`${nameOf(task)}: can't open ${path}: ${(error as Error).message}\n`)
         return 1
       }
     } else {
       const taken = new Gathering(place.files.freeBytes(path))
       const isKept = path !== '/dev/null'
+      if (isKept && place.files.isReadOnly(path)) return cannotCreate(task, path, READ_ONLY)
       const to = async (text: string | Uint8Array): Promise<void> => {
         if (isKept) taken.add(text)
       }
@@ -54,9 +56,17 @@ export async function redirected(
       place.files.write(path, Buffer.concat([...before, taken.bytes()]))
     } catch (error) {
       if (!(error instanceof FileError)) throw error
-      await task.err(`sh: can't create ${path}: ${error.message}\n`)
-      return 1
+      return cannotCreate(task, path, error.message)
     }
   }
   return exitCode
+}
+
+async function cannotCreate(
+  task: Pick<Process, 'err' | 'shell'>,
+  path: string,
+  why: string,
+): Promise<number> {
+  await task.err(`${nameOf(task)}: can't create ${path}: ${why}\n`)
+  return 1
 }

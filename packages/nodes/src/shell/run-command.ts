@@ -34,7 +34,7 @@ export async function run(words: readonly string[], task: Omit<Process, 'args'>)
   const command = task.place.commands.get(name.replace(/^(?:\/usr)?\/s?bin\//, ''))
   if (command === undefined) throw new UnknownCommand(name)
   try {
-    return await command({ ...task, args })
+    return await command({ ...task, args, called: name })
   } catch (error) {
     if (!(error instanceof FileError)) throw error
     await task.err(`${name}: ${error.message}\n`)

@@ -7,7 +7,7 @@ import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './loops.ts'
 import type { Round } from './loops.ts'
-import { Exit, UnknownCommand } from './process.ts'
+import { Exit, UnknownCommand, nameOf } from './process.ts'
 import type { Process, TrapHandler } from './process.ts'
 import { redirected } from './redirection.ts'
 import { run } from './run-command.ts'
@@ -62,7 +62,7 @@ export async function runScript(
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error
     task.place.onUnknown?.(error.message)
-    await task.err(`sh: ${error.message}\n`)
+    await task.err(`${nameOf(task)}: ${error.message}\n`)
     return 2
   }
 }
@@ -274,7 +274,7 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
   } catch (error) {
     if (!(error instanceof UnknownCommand)) throw error
     task.place.onUnknown?.(error.command)
-    await task.err(`sh: ${error.command}: not found\n`)
+    await task.err(`${nameOf(task)}: ${error.command}: not found\n`)
     return 127
   }
 }
@@ -358,7 +358,7 @@ async function call(
     runAny(body, { ...task, loops: 0 }, lastExitCode),
   )
   if (exitCode !== undefined) return exitCode
-  await task.err(`sh: ${name}: too many functions within one another\n`)
+  await task.err(`${nameOf(task)}: ${name}: too many functions within one another\n`)
   throw new Exit(2)
 }
 
