@@ -36,6 +36,7 @@ const OPTIONS = {
     header: 'H',
     'max-time': 'm',
     'connect-timeout': 'connect',
+    interface: 'interface',
     user: 'u',
     'user-agent': 'A',
   },
@@ -52,9 +53,13 @@ const EXIT = {
   httpError: 22,
   timeout: 28,
   tls: 35,
+  bind: 45,
   circle: 47,
   empty: 52,
 } as const
+
+/** The names of those that a pod has; its addresses will do as well. */
+const INTERFACE = /^(?:eth\d+|lo)$/
 
 type Options = ReadonlyMap<string, readonly string[]>
 
@@ -84,6 +89,9 @@ export const curl: Command = async (task) => {
     task.place.onUnknown?.(text)
     return say(...foreign(text))
   }
+  const from = lastOf(options, 'interface') ?? 'eth0'
+  if (!INTERFACE.test(from) && task.place.network?.isOwn(from) !== true)
+    return say(EXIT.bind, 'bind failed with errno 99: Address not available')
   const seconds = Number(
     lastOf(options, 'm') ?? lastOf(options, 'connect') ?? DEFAULT_TIMEOUT_SECONDS,
   )

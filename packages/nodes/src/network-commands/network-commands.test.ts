@@ -341,6 +341,17 @@ test('agnhost connect says nothing where somebody listens, DNS of a name that no
     assert.equal((await run(['/agnhost', 'connect', ...args])).err, 'UNKNOWN\n')
 })
 
+test('curl takes an interface or an address of its own to come from, and no other', async () => {
+  const curl = ['curl', '-s', '-S', '--interface', '10.0.0.9', 'web']
+  assert.equal((await run(curl, { isOwn: true })).exitCode, 0)
+  const foreign = await run(curl)
+  assert.deepEqual(
+    [foreign.exitCode, foreign.err],
+    [45, 'curl: (45) bind failed with errno 99: Address not available\n'],
+  )
+  assert.equal((await run(['curl', '--interface', 'eth0', 'web'])).exitCode, 0)
+})
+
 test('agnhost connect by UDP asks for an answer', async () => {
   const udp = ['/agnhost', 'connect', '--protocol=udp', 'web:53']
   const well = await run(udp)
