@@ -10,7 +10,7 @@ import { portForwardTester } from './port-forward-tester.ts'
 
 const AGNHOST = /^\/?agnhost(?:-2)?$/
 const SERVERS =
-  /^(?:audit-proxy|crd-conversion-webhook|fake-gitserver|grpc-health-checking|guestbook|inclusterclient|liveness|net|netexec|nettest|no-snat-test|no-snat-test-proxy|pause|porter|resource-consumer|serve-hostname|test-webserver|webhook)$/
+  /^(?:audit-proxy|crd-conversion-webhook|fake-gitserver|grpc-health-checking|guestbook|inclusterclient|liveness|net|netexec|nettest|no-snat-test|no-snat-test-proxy|pause|porter|resource-consumer|resource-consumer-controller|serve-hostname|test-webserver|webhook)$/
 
 export interface AgnhostCall {
   readonly subcommand: string
@@ -38,7 +38,11 @@ export function agnhostCall([name = '', subcommand = 'help', ...args]: readonly 
 export function servesHttp(words: readonly string[], port: number): boolean {
   const call = agnhostCall(words)
   if (call?.subcommand === 'netexec') return port === Number(call.flags.get('http-port') ?? 8080)
-  return call?.subcommand === 'serve-hostname' && port === Number(call.flags.get('port') ?? 9376)
+  if (call?.subcommand === 'serve-hostname') return port === Number(call.flags.get('port') ?? 9376)
+  return (
+    /^resource-consumer(?:-controller)?$/.test(call?.subcommand ?? '') &&
+    port === Number(call?.flags.get('port') ?? 8080)
+  )
 }
 
 /** Whether what it prints depends on what it meets at the time, so that it cannot be told later. */

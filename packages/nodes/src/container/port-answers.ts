@@ -43,6 +43,8 @@ export interface Request {
   readonly method: string
   /** With its query. */
   readonly path: string
+  /** Default: none. */
+  readonly body?: string | undefined
   /** Who asks, with its port. */
   readonly from?: string | undefined
 }
@@ -55,6 +57,7 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   302: 'Found',
   307: 'Temporary Redirect',
   308: 'Permanent Redirect',
+  400: 'Bad Request',
   403: 'Forbidden',
   404: 'Not Found',
   500: 'Internal Server Error',
@@ -66,12 +69,25 @@ export function reasonPhrase(status: number): string {
   return REASON_PHRASES[status] ?? 'Unknown'
 }
 
+/** What a request asks for: of its query, and of the form that it sends. */
+export function parametersOf({ path, body = '' }: Request): {
+  readonly pathname: string
+  readonly parameters: URLSearchParams
+} {
+  const { pathname, searchParams } = new URL(path.replace(/^\/*/, '/'), 'http://pod')
+  const parameters = new URLSearchParams(body)
+  for (const [name, value] of searchParams) parameters.append(name, value)
+  return { pathname, parameters }
+}
+
 /** What a program of the pod answers there; undefined: the usual page. */
 type Answer = (request: Request) => Promise<Page | undefined>
 
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/
 const BAD_REQUEST = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PLAIN_TEXT}\r\nConnection: close\r\n\r\n400 Bad Request`
 const MOST_REQUEST_BYTES = 65_536
+const MOST_FORM_BYTES = 8_192
+const HEAD_END = '\r\n\r\n'
 
 /** `8080=127.0.0.1:3000,9090=[::1]:9`; a part that cannot be read leads nowhere. */
 export function targetOf(pod: Pod, port: number): Target | undefined {
@@ -186,8 +202,12 @@ async function answerRequests(
     if (text.length > MOST_REQUEST_BYTES) return
     if (text.includes('\n') && !REQUEST_LINE.test(text))
       return streams.output(Buffer.from(BAD_REQUEST))
-    const end = text.indexOf('\r\n\r\n')
+    const end = text.indexOf(HEAD_END)
     if (end === -1) continue
+    const [, length = '0'] = /\r\ncontent-length:\s*(\d+)/i.exec(text.slice(0, end)) ?? []
+    const form = text.slice(end + HEAD_END.length)
+    // What is longer is no form: nobody here reads it.
+    if (form.length < Number(length) && Number(length) <= MOST_FORM_BYTES) continue
     const [line = ''] = text.split('\r\n', 1)
     const [method = 'GET', path = '/'] = line.split(' ')
     const { name, namespace } = pod.metadata ?? {}
@@ -196,6 +216,7 @@ async function answerRequests(
       port,
       method,
       path,
+      body: form,
       from: streams.from,
     })) ?? {
       location: undefined,

@@ -6,13 +6,16 @@ import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
 import { environmentOf, filesOf } from './container-commands.ts'
 import type { Place } from './container-commands.ts'
 import { hostnameOf } from './pod-names.ts'
+import { controllerPage } from './consumer-controller.ts'
 import type { Page, Request } from './port-answers.ts'
+import { Consumption, consumerPage } from './resource-consumer.ts'
 import { isOfDocuments, missingDocument, servedPage } from './web-documents.ts'
 
 type HttpGet = NonNullable<NonNullable<Container['livenessProbe']>['httpGet']>
 
 interface GoingRun {
   readonly startedAtMs: number
+  readonly consumption?: Consumption
   readonly isEnding: boolean
 }
 
@@ -24,10 +27,14 @@ export async function answerOf(
   signal: AbortSignal,
 ): Promise<Page | undefined> {
   const words = programOf(place.container)
+  const { consumption = new Consumption() } = going
+  const connect = () => place.network?.(signal)
   const run = runOf(place, going, await environmentOf(place))
   return (
     agnhostPage(words, run, request) ??
-    (await dialPage(words, request, () => place.network?.(signal))) ??
+    consumerPage(words, request, run.nowMs, consumption) ??
+    (await controllerPage(words, request, connect)) ??
+    (await dialPage(words, request, connect)) ??
     servedPage(place.container, request.path, () => filesOf(place))
   )
 }

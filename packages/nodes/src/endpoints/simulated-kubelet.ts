@@ -27,6 +27,7 @@ import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
 import { agnhostDatagram, logsRequests, requestLine } from '../container/agnhost-server.ts'
 import { hostnameOf } from '../container/pod-names.ts'
+import { consumerPort } from '../container/resource-consumer.ts'
 import { answerOf } from '../container/web-answers.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
@@ -143,8 +144,9 @@ export class SimulatedKubelet {
       if (container?.state.state !== 'running') return undefined
       const place = worker.place(container.spec, container.containerId ?? '')
       const { startedAtMs } = container.state
-      const { isEnding } = container
-      const page = await answerOf(place, { startedAtMs, isEnding }, request, streams.signal)
+      const { isEnding, consumption } = container
+      const run = { startedAtMs, isEnding, consumption }
+      const page = await answerOf(place, run, request, streams.signal)
       if (page !== undefined && logsRequests(programOf(container.spec))) {
         const line = requestLine(request, this.#services.clock.nowMs())
         await consoleOf(container, startedAtMs)?.print(Buffer.from(line))
@@ -181,12 +183,16 @@ export class SimulatedKubelet {
   } {
     const nowMs = this.#services.clock.nowMs()
     const pods = [...this.#workers.values()].map(({ pod, local, behavior }) => {
-      const specs = local.containers
-        .filter(({ state }) => state.state === 'running')
-        .map(({ spec }) => spec)
+      const running = local.containers.filter(({ state }) => state.state === 'running')
+      const specs = running.map(({ spec }) => spec)
+      const taken = running.map(({ spec, state, consumption }) =>
+        consumerPort(programOf(spec)) !== undefined && state.state === 'running'
+          ? consumption.usage(nowMs, state.startedAtMs)
+          : undefined,
+      )
       const sinceMs = parseTime(pod.status?.startTime) ?? local.startedAtMs
       const times = { nowMs, sinceMs, sharing: this.#loads.of(pod) }
-      const usages = podUsage(pod, specs, behavior.usage, times)
+      const usages = podUsage(pod, specs, behavior.usage, times, taken)
       return {
         namespace: pod.metadata?.namespace ?? '',
         name: pod.metadata?.name ?? '',

@@ -39,26 +39,40 @@ export interface LoadTimes {
   readonly sharing: Sharing | undefined
 }
 
-/** Of each of the containers that run. What was scripted for the pod they have in equal parts, up to their limits. */
+/**
+ * Of each of the containers that run. What was scripted for the pod they have in equal parts, up to their limits; else what
+ * their programs were told to take (`taken`).
+ */
 export function podUsage(
   pod: Pod,
   running: readonly Container[],
   scripted: PodBehavior['usage'],
   times: LoadTimes,
+  taken: readonly (Usage | undefined)[] = [],
 ): readonly Usage[] {
   const cores = scriptedAmount(scripted.cpu, times)
   const bytes = scriptedAmount(scripted.memory, times)
-  return running.map((container) => {
+  return running.map((container, index) => {
     const { limits = {} } = container.resources ?? {}
-    const part = (amount: number, resource: 'cpu' | 'memory', unitsPerAmount: number): number => {
+    const limited = (amount: number, resource: 'cpu' | 'memory'): number => {
       const limit = limits[resource]
-      const most = limit === undefined ? Infinity : parseQuantity(limit).toNumber()
-      return Math.round(Math.min(amount / running.length, most) * unitsPerAmount)
+      return limit === undefined ? amount : Math.min(amount, parseQuantity(limit).toNumber())
     }
-    const usual = usageOf(pod, container)
+    const own = taken[index]
+    const usual =
+      own === undefined
+        ? usageOf(pod, container)
+        : {
+            cpuNanoCores: limited(own.cpuNanoCores / NANO_PER_CORE, 'cpu') * NANO_PER_CORE,
+            memoryBytes: limited(own.memoryBytes, 'memory'),
+          }
+    const part = (amount: number, resource: 'cpu' | 'memory', unitsPerAmount: number): number =>
+      limited(amount / running.length, resource) * unitsPerAmount
     return {
-      cpuNanoCores: cores === undefined ? usual.cpuNanoCores : part(cores, 'cpu', NANO_PER_CORE),
-      memoryBytes: bytes === undefined ? usual.memoryBytes : part(bytes, 'memory', 1),
+      cpuNanoCores: Math.round(
+        cores === undefined ? usual.cpuNanoCores : part(cores, 'cpu', NANO_PER_CORE),
+      ),
+      memoryBytes: Math.round(bytes === undefined ? usual.memoryBytes : part(bytes, 'memory', 1)),
     }
   })
 }

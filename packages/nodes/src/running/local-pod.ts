@@ -2,6 +2,7 @@
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { Listeners } from '../container/listeners.ts'
+import { Consumption } from '../container/resource-consumer.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
 import type { TrapHandler } from '../shell/process.ts'
 import type { ContainerResources, ResizeState } from './pod-resize.ts'
@@ -48,6 +49,8 @@ export interface LocalContainer {
   isEnding: boolean
   /** Of its program. */
   readonly listeners: Listeners
+  /** What its program was told to take. */
+  readonly consumption: Consumption
   /** Ends a wait after a failure: the container was defined anew. */
   wake: (() => void) | undefined
   /** It starts again whatever its policy says, and does not wait. */
@@ -116,6 +119,7 @@ export function localContainer(
     trap: undefined,
     isEnding: false,
     listeners: new Map(),
+    consumption: new Consumption(),
     wake: undefined,
     restartsAtOnce: false,
   }
