@@ -241,3 +241,28 @@ test('what was listed is kept as the trim leaves it', async () => {
   stop.abort()
   watch.end()
 })
+
+test('what another list has of an object that did not change is not trimmed again', async () => {
+  const [first, second] = [stream(failure(410, 'Expired')), stream('')]
+  const list = (): TransportResponse =>
+    jsonAnswer({
+      metadata: { resourceVersion: version(1) },
+      items: ['a', 'b'].map((name) => {
+        const { metadata } = noted(name, version(1))
+        return { metadata: { ...metadata, ...(name === 'a' && { uid: 'known' }) } }
+      }),
+    })
+  const trimmed: unknown[] = []
+  const { clock, run, stop } = setup([list, () => first.response, list, () => second.response], {
+    trim(object) {
+      trimmed.push(object.metadata?.name)
+      return withoutNotes(object)
+    },
+    watchList: false,
+  })
+  run()
+  await clock.advance(5_000)
+  assert.deepEqual(trimmed, ['a', 'b', 'b'])
+  stop.abort()
+  second.end()
+})

@@ -159,8 +159,6 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     await reflector.run(signal)
     // What is behind a list that takes its time is taken in by the same work.
     await this.#draining
-    this.#drain()
-    await this.#draining
     this.#state = 'stopped'
     for (const handler of this.#handlers) this.#remove(handler)
   }
@@ -264,10 +262,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   async #drainOn(work: Generator<void>, turn: Turn, yielding: Promise<void>): Promise<void> {
-    for (let wait: Promise<void> | undefined = yielding; ; wait = turn.yieldIfLong()) {
-      if (wait !== undefined) await wait
-      if (work.next().done === true) break
-    }
+    await yielding
+    while (work.next().done !== true) await turn.yieldIfLong()
     this.#draining = undefined
   }
 
@@ -284,7 +280,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       if (startMs !== undefined) metrics?.processed(clock.monotonicMs() - startMs)
       yield
     }
-    if (this.#synced.isOpen || !this.#queue.hasSynced()) return
+    // Nothing comes before the first list.
+    if (this.#synced.isOpen) return
     this.#synced.open()
     for (const { delivery } of this.#handlers) delivery.checkSynced()
   }
@@ -314,10 +311,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         this.#store.bookmark(delta.resourceVersion)
         return
       case 'SyncAll': {
+        // Who is due now is told of everything, whatever the next check decides in a pause.
         const due = [...this.#handlers].filter(({ resync }) => resync.receives)
         let told = 0
         for (const object of this.#store.list()) {
-          this.#distribute({ kind: 'update', previous: object, object }, due)
+          const notification = { kind: 'update', previous: object, object } as const
+          for (const { delivery } of due) delivery.notify(notification)
           if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
         }
         return

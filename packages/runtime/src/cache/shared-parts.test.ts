@@ -14,7 +14,10 @@ const containers = '[{"name":"web","env":[{"name":"A","value":"a long value of i
 const podText = (name: string): string =>
   `{"metadata":{"name":"${name}","labels":{"application":"shop"}},"spec":{"containers":${containers},"nodeName":"node-${name}"}}`
 
-async function cachedPods(response: TransportResponse): Promise<readonly Pod[]> {
+async function cachedPods(
+  response: TransportResponse,
+  transform?: (object: Pod) => Pod,
+): Promise<readonly Pod[]> {
   const clock = testClock()
   const factory = new SharedInformerFactory({
     client: new ApiClient({ transport: fakeTransport([response]), clock, qps: -1 }),
@@ -24,6 +27,7 @@ async function cachedPods(response: TransportResponse): Promise<readonly Pod[]> 
   })
   const stop = new AbortController()
   const informer = factory.informer(resources.pods)
+  if (transform !== undefined) informer.setTransform(transform)
   factory.start(stop.signal)
   await clock.advance(0)
   const pods = informer.lister.list()
@@ -43,11 +47,30 @@ const bookmark = {
   metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } },
 }
 
-test('an informer shares parts of what it decoded', async () => {
-  const events = ['a', 'b', 'c'].map((name) => ({ type: 'ADDED', object: pod(name) }))
+const streamed = (pods: readonly Pod[]): TransportResponse => {
+  const events = pods.map((object) => ({ type: 'ADDED', object }))
   const lines = [...events, { type: 'BOOKMARK', object: bookmark }]
-  const pods = await cachedPods(watchBytes(lines.map((event) => JSON.stringify(event)).join('\n')))
+  return watchBytes(lines.map((event) => JSON.stringify(event)).join('\n'))
+}
+
+test('an informer shares parts of what it decoded', async () => {
+  const pods = await cachedPods(streamed(['a', 'b', 'c'].map(pod)))
   assert.equal(pods.length, 3)
+  assert.equal(pods[1]!.spec!.containers, pods[2]!.spec!.containers)
+})
+
+test('a transform is shown whole objects that share their parts', async () => {
+  const managed = (name: string): Pod => {
+    const { metadata, ...rest } = pod(name)
+    return { ...rest, metadata: { ...metadata, managedFields: [{ manager: 'kubectl' }] } }
+  }
+  const shown: unknown[] = []
+  const pods = await cachedPods(streamed(['a', 'b', 'c'].map(managed)), (object) => {
+    shown.push(object.metadata?.managedFields)
+    return object
+  })
+  const whole = [{ manager: 'kubectl' }]
+  assert.deepEqual(shown, [whole, whole, whole])
   assert.equal(pods[1]!.spec!.containers, pods[2]!.spec!.containers)
 })
 

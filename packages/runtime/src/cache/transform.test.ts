@@ -30,6 +30,23 @@ test('Given a transform, then store, handlers and streaming list see the transfo
   }
 })
 
+test('a transform that is set later is shown whole objects too, with their kind', async () => {
+  const i = informing({ watchList: false })
+  const kinds: unknown[] = []
+  i.informer.setTransform((object) => {
+    kinds.push([object.apiVersion, object.kind])
+    return object
+  })
+  i.server.onRequest = ({ verb }) =>
+    verb === 'list'
+      ? { metadata: { resourceVersion: '1' }, items: [{ metadata: { name: 'a' } }] }
+      : undefined
+  await i.start()
+  assert.deepEqual(kinds, [['v1', 'Pod']])
+  assert.ok(i.server.requests.every(({ decode }) => decode === undefined))
+  await i.end()
+})
+
 test('a transform that fails loses a watch event, and ends the round of a list', async () => {
   let failing = false
   const errors: unknown[] = []
