@@ -1,129 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TestContext as Test } from 'node:test'
-import { keyOf, resources } from '@gyropilot/api'
-import type { KubernetesObject, Node, Pod, ResourceType, VolumeAttachment } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
-import type { FakeRequest } from '@gyropilot/runtime/testing'
-import { defaultControllersConfiguration } from '../configuration.ts'
+import { resources } from '@gyropilot/api'
+import type { Node, VolumeAttachment } from '@gyropilot/api'
+import { statusError } from '@gyropilot/runtime/testing'
 import { OUT_OF_SERVICE_TAINT } from './config.ts'
-import type { AttachDetachConfiguration } from './config.ts'
-import { attachment, claim, driver, node, persistentVolume, pod, uniqueName } from './fixtures.ts'
-import { persistentVolumeAttachDetachController } from './index.ts'
-
-const TYPES = {
-  Node: resources.nodes,
-  Pod: resources.pods,
-  PersistentVolume: resources.persistentvolumes,
-  PersistentVolumeClaim: resources.persistentvolumeclaims,
-  VolumeAttachment: resources.volumeattachments,
-  CSIDriver: resources.csidrivers,
-} as Readonly<Record<string, ResourceType>>
-
-const typeOf = ({ kind = '' }: KubernetesObject): ResourceType => TYPES[kind]!
-
-interface Given {
-  readonly objects: readonly KubernetesObject[]
-  readonly configuration?: Partial<AttachDetachConfiguration>
-  readonly onRequest?: (request: FakeRequest) => unknown
-  /** What the driver says of a VolumeAttachment that is not attached yet. Default: it is attached. */
-  readonly driver?: (attachment: VolumeAttachment) => VolumeAttachment['status']
-}
-
-const ATTACHED = { attached: true }
-
-/** A claim and its volume, named `data`. */
-const DATA = [persistentVolume('data'), claim('data')]
-
-/** A controller at work, and a driver; caches are up to date every tenth of a second. */
-async function attaching(t: Test, given: Given) {
-  const { objects, configuration, onRequest } = given
-  const context = testContext({
-    name: 'persistentvolume-attach-detach-controller',
-    configuration: {
-      ...defaultControllersConfiguration,
-      attachDetach: { ...defaultControllersConfiguration.attachDetach, ...configuration },
-    },
-  })
-  const { client, informers, clock, metrics, events } = context
-  client.onRequest = onRequest
-  for (const object of objects) client.put(typeOf(object), object)
-  const state = { driver: given.driver ?? (() => ATTACHED), frozen: new Set<string>() }
-  const refresh = (): void => {
-    for (const [kind, type] of Object.entries(TYPES)) {
-      if (state.frozen.has(kind)) continue
-      const { lister } = informers.informer(type)
-      const stored = client.list(type)
-      for (const object of stored) {
-        const cached = lister.getByKey(keyOf(object))
-        if (cached?.metadata?.resourceVersion !== object.metadata?.resourceVersion)
-          informers.apply(type, object)
-      }
-      for (const cached of lister.list())
-        if (!stored.some((object) => keyOf(object) === keyOf(cached)))
-          informers.remove(type, cached)
-    }
-  }
-  const drive = (): void => {
-    for (const object of client.list(resources.volumeattachments)) {
-      const known = object as VolumeAttachment
-      if (known.status?.attached === true || known.metadata?.deletionTimestamp) continue
-      const status = state.driver(known)
-      if (status !== undefined) client.put(resources.volumeattachments, { ...known, status })
-    }
-  }
-  refresh()
-  const controller = await persistentVolumeAttachDetachController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  t.after(async () => {
-    stopping.abort()
-    await clock.advance(1_000)
-    await stopped
-  })
-  const writes = (): readonly string[] =>
-    client
-      .requested('create', 'patch', 'delete')
-      .map(({ verb, path }) => `${verb} ${/nodes|volumeattachments/.exec(path)?.[0]}`)
-  const world = {
-    client,
-    informers,
-    clock,
-    metrics,
-    state,
-    writes,
-    count: (write: string) => writes().filter((each) => each === write).length,
-    /** `volume@node` of every VolumeAttachment. */
-    attachments: () =>
-      client.list(resources.volumeattachments).map((object) => {
-        const { spec, status } = object as VolumeAttachment
-        const { persistentVolumeName = 'inline' } = spec.source
-        return `${persistentVolumeName}@${spec.nodeName}${status?.attached ? '' : '?'}`
-      }),
-    reported: (name: string) =>
-      (client.get(resources.nodes, undefined, name) as Node).status?.volumesAttached?.map(
-        (volume) => volume.name,
-      ) ?? [],
-    told: () => events.map(({ regarding, message }) => `${regarding.metadata?.name}: ${message}`),
-    put: (...more: readonly KubernetesObject[]) =>
-      more.forEach((object) => void client.put(typeOf(object), object)),
-    remove: (object: KubernetesObject) => client.remove(typeOf(object), object),
-    async advance(forMs: number, stepMs = 100) {
-      for (let doneMs = 0; doneMs < forMs; doneMs += stepMs) {
-        drive()
-        refresh()
-        await clock.advance(stepMs)
-      }
-      refresh()
-      await clock.advance(0)
-    },
-  }
-  await clock.advance(0)
-  return world
-}
-
-const MINUTE_MS = 60_000
+import {
+  ATTACHED,
+  DATA,
+  MINUTE_MS,
+  attaching,
+  claim,
+  node,
+  persistentVolume,
+  pod,
+  uniqueName,
+} from './fixtures.ts'
 
 test('Given no pods, then no operations', async (t) => {
   const world = await attaching(t, { objects: [node('a'), ...DATA] })
@@ -384,86 +275,6 @@ test('volumes of a node that is gone are detached when nobody needs them, after 
   assert.equal(world.count('patch nodes'), told, 'nobody is there to be told')
 })
 
-test('Given a restart with attached volumes and VolumeAttachments, then the model is rebuilt', async (t) => {
-  const names = ['data', 'old', 'lone', 'kept']
-  const bound = names.flatMap((name) => [persistentVolume(name), claim(name)])
-  const world = await attaching(t, {
-    objects: [
-      node('a', { attached: ['data', 'old'], inUse: ['data'] }),
-      ...bound,
-      attachment('data', 'a'),
-      attachment('old', 'a'),
-      attachment('lone', 'a'),
-      attachment('kept', 'a', { attached: false }),
-      pod('p', { claims: ['data', 'kept'] }),
-    ],
-  })
-  await world.advance(1_000)
-  // What only a VolumeAttachment tells of leaves when the node has said that it does not use it.
-  assert.deepEqual(world.attachments().toSorted(), ['data@a', 'kept@a'])
-  assert.deepEqual(world.reported('a').toSorted(), [uniqueName('data'), uniqueName('kept')])
-  assert.equal(world.count('create volumeattachments'), 0)
-  assert.deepEqual(world.told(), ['p: AttachVolume.Attach succeeded for volume "kept" '])
-})
-
-test('after a restart a volume that only a VolumeAttachment tells of waits for the word of its node', async (t) => {
-  const world = await attaching(t, { objects: [node('a'), ...DATA, attachment('data', 'a')] })
-  await world.advance(MINUTE_MS, 1_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-  world.put(node('a'))
-  await world.advance(1_500)
-  assert.deepEqual(world.attachments(), [])
-})
-
-test('what only a VolumeAttachment tells of is forced too, six minutes after the restart', async (t) => {
-  const objects = [node('a', { ready: 'Unknown' }), ...DATA, attachment('data', 'a')]
-  const world = await attaching(t, { objects })
-  await world.advance(6 * MINUTE_MS - 1_000, 1_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-  await world.advance(3_000, 1_000)
-  assert.deepEqual(world.attachments(), [])
-})
-
-test('a volume of no plugin of ours stays where it was found', async (t) => {
-  const volumesAttached = [{ name: 'example.com/plugin/v', devicePath: '' }]
-  const found = node('a', { ready: 'False' })
-  const told = { ...found, status: { ...found.status, volumesAttached } } as Node
-  const world = await attaching(t, { objects: [told] })
-  await world.advance(7 * MINUTE_MS, 1_000)
-  assert.deepEqual(world.client.requests, [])
-})
-
-test('a restart writes nothing where everything is as it should be', async (t) => {
-  const world = await attaching(t, {
-    objects: [
-      node('a', { attached: ['data'], inUse: ['data'] }),
-      ...DATA,
-      attachment('data', 'a'),
-      pod('p'),
-    ],
-  })
-  await world.advance(5 * MINUTE_MS, 1_000)
-  assert.deepEqual(world.client.requests, [])
-})
-
-test('Given a pod tombstone, then its volumes are released', async (t) => {
-  const world = await attaching(t, { objects: [node('a'), ...DATA, pod('p')] })
-  await world.advance(1_000)
-  world.state.frozen.add('Pod')
-  world.informers.remove(resources.pods, new DeletedFinalStateUnknown<Pod>('ns/p', pod('p')))
-  await world.advance(1_500)
-  assert.deepEqual(world.attachments(), [])
-})
-
-test('Given attachable turned off, then volumes leave the model', async (t) => {
-  const world = await attaching(t, { objects: [node('a'), ...DATA, pod('p'), driver(true)] })
-  await world.advance(1_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-  world.put(driver(false))
-  await world.advance(MINUTE_MS + 1_000)
-  assert.deepEqual(world.attachments(), [])
-})
-
 test('Given node updates with one failure, then the failed node is retried', async (t) => {
   let failures = 0
   const shared = [persistentVolume('shared', { modes: ['ReadOnlyMany'] }), claim('shared')]
@@ -480,103 +291,6 @@ test('Given node updates with one failure, then the failed node is retried', asy
   assert.equal(failures, 1)
   assert.deepEqual(['a', 'b'].map(world.reported), [[uniqueName('shared')], [uniqueName('shared')]])
   assert.equal(world.count('patch nodes'), 3)
-})
-
-test('Given pods deleted while events are missed, updated, added late, or PVC bound late, then the model converges', async (t) => {
-  const late = [persistentVolume('late'), claim('late')]
-  const world = await attaching(t, {
-    objects: [
-      node('a'),
-      ...DATA,
-      claim('late', 'ns', 'Pending'),
-      pod('missed'),
-      pod('waits', { claims: ['late'] }),
-    ],
-  })
-  await world.advance(1_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-  world.put(late[1]!)
-  await world.advance(1_000)
-  world.put(late[0]!)
-  await world.advance(1_000)
-  assert.deepEqual(world.attachments(), ['data@a', 'late@a'])
-  // An update that ends a pod, whatever events said before.
-  world.put(pod('waits', { claims: ['late'], phase: 'Succeeded' }))
-  // A pod that is gone from the cache without an event.
-  world.state.frozen.add('Pod')
-  world.informers.apply(resources.pods, pod('waits', { claims: ['late'], phase: 'Succeeded' }))
-  await world.advance(1_500)
-  assert.deepEqual(world.attachments(), ['data@a'])
-})
-
-test('a pod on a node that is managed later is found by the full population', async (t) => {
-  const world = await attaching(t, {
-    objects: [node('a', { isManaged: false }), ...DATA, pod('p')],
-  })
-  await world.advance(2_000)
-  world.put(node('a'))
-  await world.advance(2 * MINUTE_MS, 1_000)
-  assert.deepEqual(world.attachments(), [])
-  await world.advance(MINUTE_MS + 1_000, 1_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-  // And stays managed.
-  world.remove(pod('p'))
-  world.put(node('a', { isManaged: false, attached: ['data'] }))
-  await world.advance(2_000)
-  world.put(pod('q'))
-  await world.advance(2_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-})
-
-test('Given a pod deleted before its VolumeAttachment is attached, then the object is cleaned up', async (t) => {
-  const world = await attaching(t, {
-    objects: [node('a'), ...DATA, pod('p')],
-    driver: () => undefined,
-  })
-  await world.advance(1_000)
-  assert.deepEqual(world.attachments(), ['data@a?'])
-  world.remove(pod('p'))
-  await world.advance(5_000)
-  assert.deepEqual(world.attachments(), ['data@a?'])
-  world.state.driver = () => ATTACHED
-  await world.advance(8_000)
-  assert.deepEqual(world.attachments(), [])
-  assert.deepEqual(world.reported('a'), [])
-})
-
-test('Given CSIDriver attach=false deployed late, then the pod starts', async (t) => {
-  const world = await attaching(t, {
-    objects: [node('a'), ...DATA, pod('p')],
-    driver: () => undefined,
-  })
-  await world.advance(1_000)
-  assert.deepEqual(world.attachments(), ['data@a?'])
-  // The kubelet waits for nothing then; what is left here is cleaned up.
-  world.put(driver(false))
-  await world.advance(2 * MINUTE_MS + 1_000)
-  world.put(node('a'))
-  await world.advance(2_000)
-  assert.deepEqual(world.attachments(), [])
-})
-
-test('a VolumeAttachment that somebody deletes is made again at the next verification', async (t) => {
-  const world = await attaching(t, { objects: [node('a'), ...DATA, pod('p')] })
-  await world.advance(1_000)
-  world.remove(attachment('data', 'a'))
-  await world.advance(58_000, 1_000)
-  assert.deepEqual(world.attachments(), [])
-  await world.advance(3_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
-  assert.equal(world.client.requested('get').length, 1)
-})
-
-test('nothing is verified where the flag says so', async (t) => {
-  const configuration = { disableReconcileSync: true }
-  const world = await attaching(t, { objects: [node('a'), ...DATA, pod('p')], configuration })
-  await world.advance(1_000)
-  world.remove(attachment('data', 'a'))
-  await world.advance(5 * MINUTE_MS, 1_000)
-  assert.deepEqual(world.attachments(), [])
 })
 
 test('a pod that returns before the volume has left keeps it, and its wait begins anew later', async (t) => {
@@ -704,41 +418,4 @@ test('a status that could not be written is written later, though nothing else h
   })
   await world.advance(3_000)
   assert.deepEqual(world.reported('a'), [uniqueName('data')])
-})
-
-test('what may be attached is not verified: it stays known until it is detached', async (t) => {
-  const attachError = { time: '2026-01-01T00:00:00Z', message: 'broken' }
-  const world = await attaching(t, {
-    objects: [node('a'), ...DATA, pod('p')],
-    driver: () => ({ attached: false, attachError }),
-  })
-  await world.advance(1_000)
-  world.remove(pod('p'))
-  await world.advance(2 * MINUTE_MS, 1_000)
-  assert.deepEqual(world.attachments(), ['data@a?'])
-  world.put(node('a'))
-  await world.advance(2_000)
-  assert.deepEqual(world.attachments(), [])
-})
-
-test('operations at volumes that no pod explains are counted for their driver', async (t) => {
-  const objects = [node('a', { attached: ['data'] }), attachment('data', 'a')]
-  const world = await attaching(t, { objects })
-  await world.advance(2_000)
-  const labels = {
-    volume_plugin: 'kubernetes.io/csi:example.com',
-    operation_name: 'volume_detach',
-    status: 'success',
-    migrated: 'false',
-  }
-  assert.equal(world.metrics.observed('storage_operation_duration_seconds', labels).length, 1)
-})
-
-test('after a restart what is attached is verified too', async (t) => {
-  const objects = [node('a', { attached: ['data'] }), ...DATA, attachment('data', 'a'), pod('p')]
-  const world = await attaching(t, { objects })
-  await world.advance(1_000)
-  world.remove(attachment('data', 'a'))
-  await world.advance(MINUTE_MS + 2_000, 1_000)
-  assert.deepEqual(world.attachments(), ['data@a'])
 })

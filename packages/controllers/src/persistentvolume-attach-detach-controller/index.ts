@@ -73,7 +73,6 @@ function build(context: Context): RunnableController {
   return {
     async run(signal) {
       signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true })
-      if (signal.aborted) stopping.abort(signal.reason)
       const synced = await Promise.all(caches.map((cache) => cache.whenSynced(signal)))
       if (!synced.every((done) => done)) return
       const found = {

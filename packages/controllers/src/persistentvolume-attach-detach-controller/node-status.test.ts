@@ -72,6 +72,62 @@ test('what could not be written is told, and waits before it is tried again', as
   assert.equal(state.writes, 2)
 })
 
+test('a node that knows as many volumes, but others, is told', async () => {
+  const { statuses, state } = telling(node('a', { attached: ['v', 'x'] }))
+  assert.equal(await statuses.write('a'), true)
+  assert.equal(state.writes, 1)
+})
+
+test('a write that succeeds ends the waiting: the next failure begins anew', async () => {
+  let isRefusing = true
+  const { actual, statuses, state, clock } = telling(node('a'), () =>
+    isRefusing ? refused(500, 'InternalError', 'no') : { ok: true, object: node('a') },
+  )
+  const tryAfter = async (forMs: number): Promise<boolean> => {
+    await clock.advance(forMs)
+    const { writes } = state
+    actual.statusNeeded('a')
+    await statuses.write('a')
+    return state.writes > writes
+  }
+  assert.deepEqual(
+    [await tryAfter(0), await tryAfter(110), await tryAfter(110)],
+    [true, true, false],
+  )
+  isRefusing = false
+  assert.equal(await tryAfter(1_000), true)
+  isRefusing = true
+  assert.deepEqual([await tryAfter(0), await tryAfter(110)], [true, true])
+})
+
+test('a node that the server does not know needs to be told nothing, and nothing is kept of it', async () => {
+  const { actual, statuses, errors } = telling(node('a', { attached: ['v', 'w'] }), () =>
+    refused(404, 'NotFound', 'gone'),
+  )
+  actual.detached(uniqueName('v'), 'a')
+  assert.equal(await statuses.write('a'), true)
+  actual.statusNeeded('a')
+  assert.equal(actual.isChanged('a'), true, 'w is attached to it still')
+  actual.detached(uniqueName('w'), 'a')
+  assert.equal(await statuses.write('a'), true)
+  actual.statusNeeded('a')
+  assert.equal(actual.isChanged('a'), false)
+  assert.deepEqual(errors, [])
+})
+
+test('a node that goes while its write is waited for is waited for no more, nor one that comes in its place', async () => {
+  const { actual, statuses, state } = telling(node('a'), () => refused(500, 'InternalError', 'no'))
+  const changing = state as { cached: Node | undefined; writes: number }
+  assert.equal(await statuses.write('a'), false)
+  assert.equal(await statuses.write('a'), false)
+  changing.cached = undefined
+  assert.equal(await statuses.write('a'), true)
+  changing.cached = node('a')
+  actual.statusNeeded('a')
+  await statuses.write('a')
+  assert.equal(state.writes, 2)
+})
+
 test('of a node that is gone nothing is kept once nothing is attached to it: nodes come and go under ever new names', async () => {
   const { actual, statuses, state } = telling(node('a'))
   await statuses.write('a')

@@ -30,7 +30,7 @@ export class PendingOperations {
   /** When the operation may be tried again; undefined: at once. What failed under another name holds up nothing. */
   retryAtMs(key: OperationKey, name: OperationName, nowMs: number): number | undefined {
     const known = this.#find(key)
-    if (known === undefined || known.name !== name || known.backoffMs === 0) return undefined
+    if (known === undefined || known.name !== name) return undefined
     const atMs = known.failedMs + known.backoffMs
     return nowMs > atMs ? undefined : atMs + 1
   }

@@ -96,7 +96,6 @@ export class Reconciler {
   async run(signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#queue.shutDown()
     signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
     const pause = (forMs: number): Promise<void> =>
       sleep(this.#options.clock, forMs, signal).catch(() => {})
     while (!signal.aborted) {
@@ -141,7 +140,7 @@ export class Reconciler {
       }
       await this.#turn.yieldIfLong()
     }
-    if (leaving.length > 0) await this.#detach(leaving)
+    await this.#detach(leaving)
     for (const volumeName of volumeNames) {
       for (const wanted of this.desired.attachmentsOf(volumeName)) this.#attach(volumeName, wanted)
       await this.#turn.yieldIfLong()

@@ -382,6 +382,19 @@ test('worlds touch a volume when something of it changes, and forget what is ove
   assert.deepEqual([...actual.volumesOf('a')], [])
 })
 
+test('a node is managed for as long as it has volumes, be they of one pod or of several', () => {
+  const desired = new DesiredWorld(() => {})
+  desired.manage('a')
+  for (const name of ['one', 'two', 'three']) desired.add(pod(name), spec(name))
+  for (const name of ['one', 'two', 'three']) {
+    desired.forget('a')
+    assert.equal(desired.isManaged('a'), true, name)
+    desired.removePod(`${name}-uid`)
+  }
+  desired.forget('a')
+  assert.equal(desired.isManaged('a'), false)
+})
+
 test('a pod that comes again after its volume was dropped holds it as before', () => {
   const desired = new DesiredWorld(() => {})
   desired.manage('a')
@@ -406,8 +419,11 @@ test('nodes, and what they are told, come in the order of their names', () => {
   assert.deepEqual(actual.nodeNames(), ['a', 'b'])
   assert.deepEqual(actual.nodesHolding('v'), ['a', 'b'])
   assert.deepEqual(actual.takeReport('b'), ['v', 'w'])
-  for (const volumeName of ['v', 'w']) actual.detached(volumeName, 'a')
+  actual.detached('v', 'a')
+  assert.deepEqual([actual.nodeNames(), actual.nodesHolding('v')], [['a', 'b'], ['b']])
+  actual.detached('w', 'a')
   assert.deepEqual(actual.nodeNames(), ['b'])
+  assert.deepEqual(actual.takeReport('never'), [])
 })
 
 test('a node that was told can be untold once, and told again', () => {

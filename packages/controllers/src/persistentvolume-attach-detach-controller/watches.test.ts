@@ -84,6 +84,16 @@ test('a node that goes is managed no more, and what it used then it still uses',
   assert.equal(known.actual.get(DATA, 'a')?.isMounted, false)
 })
 
+test('what happens to nodes before the worlds are made is not counted', () => {
+  const known = reconciler()
+  const handler = nodeHandler(NOT_YET, known)
+  known.actual.attached(DATA, 'a', spec('data'))
+  known.actual.takeReport('a')
+  handler.onAdd?.(node('a'), false)
+  assert.equal(known.desired.isManaged('a'), false)
+  assert.deepEqual(known.actual.changedNodes(), [])
+})
+
 test('a node that another one replaced is told what is attached to it, one that changed is not', () => {
   const known = reconciler()
   const handler = nodeHandler(UNDER_WAY, known)

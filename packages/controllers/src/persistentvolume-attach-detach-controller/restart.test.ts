@@ -1,0 +1,147 @@
+/** What a process finds that begins while volumes are attached, and what it verifies later. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node } from '@gyropilot/api'
+import {
+  DATA,
+  MINUTE_MS,
+  attaching,
+  attachment,
+  claim,
+  node,
+  persistentVolume,
+  pod,
+  uniqueName,
+} from './fixtures.ts'
+
+test('Given a restart with attached volumes and VolumeAttachments, then the model is rebuilt', async (t) => {
+  const names = ['data', 'old', 'lone', 'kept']
+  const bound = names.flatMap((name) => [persistentVolume(name), claim(name)])
+  const world = await attaching(t, {
+    objects: [
+      node('a', { attached: ['data', 'old'], inUse: ['data'] }),
+      ...bound,
+      attachment('data', 'a'),
+      attachment('old', 'a'),
+      attachment('lone', 'a'),
+      attachment('kept', 'a', { attached: false }),
+      pod('p', { claims: ['data', 'kept'] }),
+    ],
+  })
+  await world.advance(1_000)
+  // What only a VolumeAttachment tells of leaves when the node has said that it does not use it.
+  assert.deepEqual(world.attachments().toSorted(), ['data@a', 'kept@a'])
+  assert.deepEqual(world.reported('a').toSorted(), [uniqueName('data'), uniqueName('kept')])
+  assert.equal(world.count('create volumeattachments'), 0)
+  assert.deepEqual(world.told(), ['p: AttachVolume.Attach succeeded for volume "kept" '])
+})
+
+test('after a restart a volume that only a VolumeAttachment tells of waits for the word of its node', async (t) => {
+  const world = await attaching(t, { objects: [node('a'), ...DATA, attachment('data', 'a')] })
+  await world.advance(MINUTE_MS, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a'])
+  world.put(node('a'))
+  await world.advance(1_500)
+  assert.deepEqual(world.attachments(), [])
+})
+
+test('what only a VolumeAttachment tells of is forced too, six minutes after the restart', async (t) => {
+  const objects = [node('a', { ready: 'Unknown' }), ...DATA, attachment('data', 'a')]
+  const world = await attaching(t, { objects })
+  await world.advance(6 * MINUTE_MS - 1_000, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a'])
+  await world.advance(3_000, 1_000)
+  assert.deepEqual(world.attachments(), [])
+})
+
+test('a volume of no plugin of ours stays where it was found', async (t) => {
+  const volumesAttached = [{ name: 'example.com/plugin/v', devicePath: '' }]
+  const found = node('a', { ready: 'False' })
+  const told = { ...found, status: { ...found.status, volumesAttached } } as Node
+  const world = await attaching(t, { objects: [told] })
+  await world.advance(7 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.client.requests, [])
+})
+
+test('a restart writes nothing where everything is as it should be', async (t) => {
+  const world = await attaching(t, {
+    objects: [
+      node('a', { attached: ['data'], inUse: ['data'] }),
+      ...DATA,
+      attachment('data', 'a'),
+      pod('p'),
+    ],
+  })
+  await world.advance(5 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.client.requests, [])
+})
+
+test('a VolumeAttachment that somebody deletes is made again at the next verification', async (t) => {
+  const world = await attaching(t, { objects: [node('a'), ...DATA, pod('p')] })
+  await world.advance(1_000)
+  world.remove(attachment('data', 'a'))
+  await world.advance(58_000, 1_000)
+  assert.deepEqual(world.attachments(), [])
+  await world.advance(3_000)
+  assert.deepEqual(world.attachments(), ['data@a'])
+  assert.equal(world.client.requested('get').length, 1)
+})
+
+test('nothing is verified where the flag says so', async (t) => {
+  const configuration = { disableReconcileSync: true }
+  const world = await attaching(t, { objects: [node('a'), ...DATA, pod('p')], configuration })
+  await world.advance(1_000)
+  world.remove(attachment('data', 'a'))
+  await world.advance(5 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.attachments(), [])
+})
+
+test('what may be attached is not verified: it stays known until it is detached', async (t) => {
+  const attachError = { time: '2026-01-01T00:00:00Z', message: 'broken' }
+  const world = await attaching(t, {
+    objects: [node('a'), ...DATA, pod('p')],
+    driver: () => ({ attached: false, attachError }),
+  })
+  await world.advance(1_000)
+  world.remove(pod('p'))
+  await world.advance(2 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a?'])
+  world.put(node('a'))
+  await world.advance(2_000)
+  assert.deepEqual(world.attachments(), [])
+})
+
+test('operations at volumes that no pod explains are counted for their driver', async (t) => {
+  const objects = [node('a', { attached: ['data'] }), attachment('data', 'a')]
+  const world = await attaching(t, { objects })
+  await world.advance(2_000)
+  const labels = {
+    volume_plugin: 'kubernetes.io/csi:example.com',
+    operation_name: 'volume_detach',
+    status: 'success',
+    migrated: 'false',
+  }
+  assert.equal(world.metrics.observed('storage_operation_duration_seconds', labels).length, 1)
+})
+
+test('after a restart what is attached is verified too', async (t) => {
+  const objects = [node('a', { attached: ['data'] }), ...DATA, attachment('data', 'a'), pod('p')]
+  const world = await attaching(t, { objects })
+  await world.advance(1_000)
+  world.remove(attachment('data', 'a'))
+  await world.advance(MINUTE_MS + 2_000, 1_000)
+  assert.deepEqual(world.attachments(), ['data@a'])
+})
+
+test('the server is not asked about what may be attached', async (t) => {
+  const attachError = { time: '2026-01-01T00:00:00Z', message: 'broken' }
+  const world = await attaching(t, {
+    objects: [node('a'), ...DATA, pod('p')],
+    driver: () => ({ attached: false, attachError }),
+  })
+  await world.advance(1_000)
+  world.remove(pod('p'))
+  world.remove(attachment('data', 'a'))
+  await world.advance(2 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.client.requested('get'), [])
+})
