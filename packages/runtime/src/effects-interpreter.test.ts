@@ -181,10 +181,12 @@ test('live reads ask for what the rules want of them', async () => {
   await interpret(listLive(resources.pods, 'default', selected), of)
   const portion = { limit: 2, continue: 'next' }
   await interpret(listLive(resources.pods, 'default', portion), of)
-  const [got, listed, part] = server.requests
+  await interpret(listLive(resources.pods, 'default', { limit: 0 }), of)
+  const [got, listed, part, whole] = server.requests
   assert.equal(got!.decode, 'lean')
   assert.deepEqual(listed!.options, { ...selected, labelSelector: undefined })
   assert.deepEqual([part!.options.limit, part!.options.continue], [2, 'next'])
+  assert.equal(whole!.options.limit, 0, 'which is sent as no limit at all')
 })
 
 test('a live list of several pages has the items of all and the metadata of the last', async () => {

@@ -100,7 +100,7 @@ export type Read =
       readonly mentioning?: string
       /** As of a get. */
       readonly shared?: boolean
-      /** One page of at most so many objects; absent: all pages. `continue` in the list's metadata says that there are more. */
+      /** One page of at most so many objects; absent: all pages; 0: all in one answer, of servers that know no pages. `continue` in the list's metadata says that there are more. */
       readonly limit?: number
       /** With `limit`: the page that this token of an earlier one leads to. */
       readonly continue?: string
@@ -233,7 +233,7 @@ export function* getLive<T extends KubernetesObject>(
   return (yield { effect: 'read', read: { verb: 'get', type, namespace, name } }) as Outcome<T>
 }
 
-/** A live list of all pages, or with `limit` of the first one. */
+/** A live list of all pages, or with `limit` of the first one; 0 asks for no pages. */
 export function* listLive<T extends KubernetesObject>(
   type: ResourceType<T>,
   namespace?: string,

@@ -29,6 +29,11 @@ const PATHS: [string, () => requests.ApiRequest, string][] = [
     'GET /api/v1/nodes/n1',
   ],
   ['list', () => requests.listRequest(pods), 'GET /api/v1/namespaces/a/pods'],
+  [
+    'list without pages',
+    () => requests.listRequest(pods, { limit: 0 }),
+    'GET /api/v1/namespaces/a/pods',
+  ],
   ['list of all namespaces', () => requests.listRequest(allPods), 'GET /api/v1/pods'],
   [
     'list with everything',

@@ -100,6 +100,7 @@ export function answers(given: Sync, reads: string[] = []): DriveOptions {
     onRead(read) {
       if (read.verb === 'get') return 'ok' in current ? current : { ok: true, object: current }
       assert.ok(read.verb === 'list')
+      assert.equal(read.limit, 0, 'no page is asked for: servers of metrics know none')
       const { group, resource } = read.type
       reads.push(`${group}/${resource} ${read.namespace} ${read.labelSelector}`)
       if (group === 'metrics.k8s.io' && usage !== undefined) return listed(podUsages(usage))

@@ -63,7 +63,7 @@ export function* resourceMetrics(
   resource: string,
   container?: string,
 ): Reconcile<PodMetrics> {
-  const listed = yield* listLive(podMetricsType, namespace, { labelSelector })
+  const listed = yield* listLive(podMetricsType, namespace, { labelSelector, limit: 0 })
   if (!listed.ok)
     throw new Error(`unable to fetch metrics from resource metrics API: ${errorText(listed.error)}`)
   const { items } = listed.object
@@ -178,7 +178,7 @@ export function* externalMetric(
     namespaced: true,
   } as ResourceType<ExternalMetricValue>
   const labelSelector = selectorText(metric.selector)
-  const listed = yield* listLive(type, namespace, { labelSelector })
+  const listed = yield* listLive(type, namespace, { labelSelector, limit: 0 })
   if (!listed.ok)
     throw new Error(`unable to fetch metrics from external metrics API: ${errorText(listed.error)}`)
   if (listed.object.items.length === 0)
