@@ -2,11 +2,11 @@
 import type { Duplex } from 'node:stream'
 import type { Timer } from '@gyropilot/foundation'
 import { admissionPlugins, serviceResolver, type ServiceResolver } from './admission/index.ts'
+import { DecisionMetrics } from './admission/decision-metrics.ts'
 import { fieldManagement } from './field-management/field-management.ts'
 import {
   createAuthentication,
   createAuthorizer,
-  DEFAULT_AUTHORIZATION_MODES,
   LAST_USED,
   SERVER_IDENTITY,
   ServiceAccountTokens,
@@ -31,12 +31,14 @@ import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/writes/object-writer.ts'
 import { Pipeline, type PipelineParts } from './handlers/pipeline.ts'
 import { RequestBodies } from './handlers/bodies/request-bodies.ts'
+import { AccessMetrics } from './handlers/access-metrics.ts'
 import { AdmissionMetrics } from './handlers/admission-metrics.ts'
 import { RequestMetrics } from './handlers/request-metrics.ts'
 import {
   exposeApiServices,
   exposeBuild,
   exposeServerState,
+  lostApiServices,
 } from './handlers/server-state-metrics.ts'
 import { ResourceHandler } from './handlers/resource-handler.ts'
 import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
@@ -48,6 +50,7 @@ import { Backends } from './aggregation/backends.ts'
 import { ForeignVersions } from './aggregation/foreign-versions.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
+import { DEFAULT_ADDRESS, flagsOf } from './server-flags.ts'
 import type { ApiServer, ApiServerOptions, ListenOptions } from './server-options.ts'
 import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from '@gyropilot/protobuf'
@@ -56,14 +59,13 @@ import { gateEnabled } from './registry/feature-gates.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable } from './registry/runtime-config.ts'
-import { DEFAULT_SERVICE_RANGES, serviceAllocation } from './service-ips/index.ts'
+import { serviceAllocation } from './service-ips/index.ts'
 import { startCompaction } from './storage/compactor.ts'
 import type { Store } from './storage/store.ts'
 import { subresourceHandlers, type SubresourceParts } from './subresources/index.ts'
 
 const STOP_GRACE_MS = 10_000
 const DEFAULT_PORT = 6443
-const DEFAULT_ADDRESS = '127.0.0.1'
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new EmbeddedApiServer(options)
@@ -94,16 +96,15 @@ class EmbeddedApiServer implements ApiServer {
     this.#calls = createOutgoingCalls(clock)
     this.#resolveService = options.resolveService ?? serviceResolver(store, options.kubelets)
     this.store = store
-    this.registry = new ResourceRegistry(
-      (group, kind) =>
-        group === definitionRules.group && kind === definitionRules.kind
-          ? definitionRules
-          : rulesFor(group, kind),
-      servedTable(options.runtimeConfig),
-    )
+    this.registry = new ResourceRegistry(rulesOf, servedTable(options.runtimeConfig))
     const authorizer = createAuthorizer({ store, modes: options.authorizationModes })
     const serviceAccountTokens = this.#serviceAccountTokens()
-    const authentication = createAuthentication({ ...options, serviceAccountTokens })
+    const load = this.#load()
+    const authentication = createAuthentication({
+      ...options,
+      serviceAccountTokens,
+      onCertificate: (remainingMs) => load.access?.certificateShown(remainingMs),
+    })
     const admission = this.#admission(authorizer)
     const allocations = new Allocations(
       [serviceAllocation({ store, random, ranges: options.serviceRanges })],
@@ -124,7 +125,6 @@ class EmbeddedApiServer implements ApiServer {
     this.#expiry = new ExpirySweeper(store, clock)
     const openApi = new OpenApiDocuments(registry, clock)
     this.#definitions = this.#definitionController(openApi)
-    const load = this.#load()
     this.#foreign = this.#foreignVersions(openApi, load.metrics)
     this.#elections = this.#electingController()
     const bodies = new RequestBodies(registry, decodeProtobuf)
@@ -168,6 +168,7 @@ class EmbeddedApiServer implements ApiServer {
       calls: this.#calls,
       resolveService: this.#resolveService,
       podSecurity,
+      ...(metrics === undefined ? {} : { decisions: new DecisionMetrics(metrics, clock) }),
       server: () => this.internals,
     }
     return new AdmissionChain(
@@ -191,7 +192,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   /** How much is going on: counted, bounded, shown. */
-  #load(): Pick<PipelineParts, 'flowControlUids' | 'inFlight' | 'metrics'> {
+  #load(): Pick<PipelineParts, 'flowControlUids' | 'inFlight' | 'metrics' | 'access'> {
     const { store, clock, metrics, inFlight: limits = IN_FLIGHT_LIMITS } = this.#options
     const inFlight = new InFlight(limits)
     const flows = new FlowSchemas(store)
@@ -204,7 +205,11 @@ class EmbeddedApiServer implements ApiServer {
     exposeApiServices(metrics, store)
     exposeBuild(metrics, VERSION)
     exposePriorityLevels(metrics, store, limits.reading + limits.mutating)
-    return { ...base, metrics: new RequestMetrics(metrics, clock) }
+    return {
+      ...base,
+      metrics: new RequestMetrics(metrics, clock),
+      access: new AccessMetrics(metrics, clock),
+    }
   }
 
   #subresources(parts: Omit<SubresourceParts, 'kubelets'>): SubresourceHandler[] {
@@ -236,6 +241,7 @@ class EmbeddedApiServer implements ApiServer {
   #foreignVersions(openApi: OpenApiDocuments, metrics?: RequestMetrics): ForeignVersions {
     const { clock, logger, proxyClient } = this.#options
     const { registry, internals: server } = this
+    const lost = this.#options.metrics && lostApiServices(this.#options.metrics)
     const backends = new Backends({
       clock,
       resolveService: this.#resolveService,
@@ -249,6 +255,7 @@ class EmbeddedApiServer implements ApiServer {
       logger: logger.named('api-services'),
       describe: (apiService, documents) => openApi.describe(apiService, documents),
       onUnavailable: (request) => metrics?.unavailable(request),
+      onLost: (name, reason) => lost?.increment({ name, reason }),
     })
   }
 
@@ -378,17 +385,7 @@ class EmbeddedApiServer implements ApiServer {
   }
 }
 
-/** What is set, under the names of kube-apiserver's flags: what /flagz shows. */
-function flagsOf(options: ApiServerOptions): ReadonlyMap<string, string> {
-  const { inFlight = IN_FLIGHT_LIMITS, runtimeConfig = {}, serviceRanges } = options
-  const { authorizationModes = DEFAULT_AUTHORIZATION_MODES } = options
-  const served = Object.entries(runtimeConfig).map(([name, on]) => `${name}=${on}`)
-  return new Map([
-    ['advertise-address', options.advertiseAddress ?? DEFAULT_ADDRESS],
-    ['authorization-mode', `[${authorizationModes.join(',')}]`],
-    ['max-mutating-requests-inflight', String(inFlight.mutating)],
-    ['max-requests-inflight', String(inFlight.reading)],
-    ['runtime-config', served.sort().join(',')],
-    ['service-cluster-ip-range', (serviceRanges ?? DEFAULT_SERVICE_RANGES).join(',')],
-  ])
+function rulesOf(group: string, kind: string): ReturnType<typeof rulesFor> {
+  const isDefinition = group === definitionRules.group && kind === definitionRules.kind
+  return isDefinition ? definitionRules : rulesFor(group, kind)
 }

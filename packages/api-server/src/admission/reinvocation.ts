@@ -15,10 +15,18 @@ interface Progress {
 /** By the object that is being admitted, which both passes share. */
 const progressOf = new WeakMap<Draft, Progress>()
 
+interface Outcome {
+  readonly changed: boolean
+  /** It wants to see the object again when it changes. */
+  readonly again: boolean
+  /** Its own change counts too: it runs a second time in any case. */
+  readonly sawItself?: boolean
+}
+
 interface Pass {
   /** In the first pass everything runs, in the second only what is due. */
   mayRun(configuration: string): boolean
-  ran(configuration: string, outcome: { readonly changed: boolean; readonly again: boolean }): void
+  ran(configuration: string, outcome: Outcome): void
   /** Whether a second pass has something to do. */
   needed(): boolean
 }
@@ -34,8 +42,9 @@ export function reinvocations(request: AdmissionRequest): Pass {
   const second = request.reinvocation === true
   return {
     mayRun: (configuration) => !second || due.has(configuration),
-    ran(configuration, { changed, again }) {
+    ran(configuration, { changed, again, sawItself = false }) {
       if (second) return
+      if (again && sawItself) waiting.add(configuration)
       // Those that ran before have seen another object.
       if (changed) for (const earlier of waiting) due.add(earlier)
       if (again) waiting.add(configuration)

@@ -6,6 +6,7 @@ import type { OutgoingCalls } from '../http/outgoing-calls/outgoing-calls.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
+import type { DecisionMetrics } from './decision-metrics.ts'
 import type { PodSecurityDefaults } from './pod-security/plugin.ts'
 import type { ServiceResolver } from './webhooks/client-config.ts'
 
@@ -22,6 +23,8 @@ export interface AdmissionWorld {
   readonly resolveService?: ServiceResolver
   /** Absent: privileged. */
   readonly podSecurity?: PodSecurityDefaults
+  /** Counts what webhooks and policies decide. */
+  readonly decisions?: DecisionMetrics
   /** Asked late: the server is made after its plug-ins. */
   server(): ServerInternals
 }

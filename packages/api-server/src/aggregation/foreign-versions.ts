@@ -60,6 +60,8 @@ interface ForeignVersionsParts {
   readonly describe: ConstructorParameters<typeof DocumentsOfBackends>[1]
   /** A request was refused because its server is not there. */
   readonly onUnavailable?: (request: ServerRequest) => void
+  /** An APIService was available and is no more. */
+  readonly onLost?: (name: string, reason: string) => void
 }
 
 export class ForeignVersions {
@@ -264,6 +266,7 @@ export class ForeignVersions {
     const known = availableOf(current)
     if (known?.['status'] === status && known['reason'] === reason && known['message'] === message)
       return
+    if (problem !== undefined && isAvailable(current)) this.#parts.onLost?.(name, reason)
     const lastTransitionTime =
       known?.['status'] === status ? known['lastTransitionTime'] : formatTime(clock.nowMs())
     const condition = { type: 'Available', status, lastTransitionTime, reason, message }

@@ -161,6 +161,11 @@ test('one that is lost is told of with the request, and with the next look for a
   assert.deepEqual([second.status, second.body], [503, 'service unavailable\n'])
   await world.call('GET', GROUP_VERSION)
   const told = metrics.expose().split('\n')
+  assert.ok(
+    told.includes(
+      `aggregator_unavailable_apiservice_total{name="v1.${GROUP}",reason="FailedDiscoveryCheck"} 1`,
+    ),
+  )
   const counted = (subject: string): string =>
     `apiserver_request_terminations_total{code="503",component="aggregator",${subject}} 1`
   assert.deepEqual(

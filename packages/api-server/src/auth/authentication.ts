@@ -20,6 +20,8 @@ interface AuthenticationOptions {
   readonly frontProxyNames?: readonly string[]
   /** False: a request that shows nothing is refused with 401. Default true. */
   readonly anonymousAuthentication?: boolean
+  /** Somebody is believed for a certificate that is valid for so long yet. */
+  readonly onCertificate?: (remainingMs: number) => void
   /** Static bearer tokens. */
   readonly tokens?: ReadonlyMap<string, UserInfo>
 }
@@ -72,7 +74,11 @@ class UnionAuthentication implements Authentication {
       const remote = remoteUser(credentials)
       if (remote !== undefined) return withAuthenticatedGroup(remote)
     }
-    if (certificate?.kind === 'client') return certificate.user
+    if (certificate?.kind === 'client') {
+      const { onCertificate, clock } = this.#options
+      onCertificate?.(certificate.validToMs - clock.nowMs())
+      return certificate.user
+    }
     const token = bearerToken(credentials)
     if (token !== undefined) {
       const found = this.authenticateToken(token)

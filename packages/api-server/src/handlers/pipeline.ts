@@ -19,6 +19,7 @@ import { isPretty } from '../http/pretty.ts'
 import { isUnreadable, parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { AccessMetrics } from './access-metrics.ts'
 import type { Call, ResourceCall } from './call.ts'
 import {
   isMutating,
@@ -77,6 +78,7 @@ export interface PipelineParts {
   ): { readonly flowSchema: string; readonly priorityLevel: string } | undefined
   readonly inFlight: InFlight
   readonly metrics?: RequestMetrics
+  readonly access?: AccessMetrics
 }
 
 const NO_DEADLINE: Deadline = { passed: false }
@@ -127,7 +129,9 @@ export class Pipeline {
     const retryAfter = refusal.details?.retryAfterSeconds
     const type = errorType(headerOf(request.headers, 'accept'))
     const asked = isPretty(queryOf(request.path), headerOf(request.headers, 'user-agent'))
+    const sent = this.#parts.metrics?.sentOf(refusal)
     return {
+      ...(sent === undefined ? {} : { sent }),
       status: refusal.code,
       headers: { ...(retryAfter ? { 'retry-after': String(retryAfter) } : {}), ...refusal.headers },
       // What nobody asked for in this form is written for the eye.
@@ -152,8 +156,7 @@ export class Pipeline {
     headers: Record<string, string | readonly string[]>,
   ): Promise<Answer> {
     const bound = timeBoundOf(info)
-    const shown = this.#parts.authenticator.authenticate(request)
-    const caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
+    const caller = await this.#caller(request)
     const asked = attributesOf(info, caller)
     const user = impersonate(request, asked, this.#parts.authorizer)
     const attributes = user === caller ? asked : { ...asked, user }
@@ -186,6 +189,29 @@ export class Pipeline {
     return timely
   }
 
+  /** Throws 401. */
+  async #caller(request: ServerRequest): Promise<UserInfo> {
+    const { authenticator, access } = this.#parts
+    const startMs = access?.startedMs() ?? 0
+    let caller: UserInfo | undefined
+    try {
+      const shown = authenticator.authenticate(request)
+      caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
+      return caller
+    } finally {
+      access?.authenticated(startMs, caller?.name)
+    }
+  }
+
+  /** Throws 403. */
+  #authorize(attributes: RequestAttributes): void {
+    const { authorizer, access } = this.#parts
+    const startMs = access?.startedMs() ?? 0
+    const { allowed, reason } = authorizer.authorize(attributes)
+    access?.authorized(startMs, allowed)
+    if (!allowed) throw forbiddenRequest(attributes, reason)
+  }
+
   /** What takes too long is answered without it; the work goes on unseen until it would store something. */
   async #inTime(
     answer: Promise<Answer>,
@@ -212,8 +238,7 @@ export class Pipeline {
     deadline: Deadline,
   ): Promise<Answer> {
     const { user } = attributes
-    const { allowed, reason } = this.#parts.authorizer.authorize(attributes)
-    if (!allowed) throw forbiddenRequest(attributes, reason)
+    this.#authorize(attributes)
     if (!info.isResourceRequest) return this.#nonResource(request, info, user)
     const route = findRoute(this.#parts.registry, request.method, info)
     if (route === undefined) return this.#unrouted(request, info, user)

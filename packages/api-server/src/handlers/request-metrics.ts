@@ -20,6 +20,9 @@ const DURATION_BUCKETS = [
 ]
 /** Those of the durations, without what no objective asks for. */
 const OBJECTIVE_BUCKETS = DURATION_BUCKETS.slice(2)
+/** Whose answers are measured. */
+const READING = new Set(['GET', 'LIST', 'WATCH'])
+const SIZE_BUCKETS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const READ_VERBS: Readonly<Record<string, string>> = { list: 'LIST', watch: 'WATCH' }
 /** Streams are neither read nor written: their verb is another. */
 const CONNECTING = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
@@ -58,9 +61,11 @@ export class RequestMetrics {
   readonly #requests: Counter
   readonly #durations: Histogram
   readonly #objectives: Histogram
+  readonly #sizes: Histogram
   readonly #terminations: Counter
   readonly #deprecated: Gauge
   readonly #longRunning: Gauge
+  readonly #refusals = new WeakMap<ApiError, NonNullable<Answer['sent']>>()
   readonly #events = new Map<string, EventCount>()
 
   constructor(registry: MetricsRegistry, clock: Clock) {
@@ -83,6 +88,13 @@ export class RequestMetrics {
       help: 'Time from the arrival of a request to its answer, as objectives of service levels are written for.',
       labels: SUBJECT,
       buckets: OBJECTIVE_BUCKETS,
+    })
+    this.#sizes = registry.histogram({
+      name: 'apiserver_response_sizes',
+      help: 'Bytes of answers to who reads, before they are compressed.',
+      labels: SUBJECT,
+      buckets: SIZE_BUCKETS,
+      stability: 'STABLE',
     })
     this.#terminations = registry.counter({
       name: 'apiserver_request_terminations_total',
@@ -147,7 +159,7 @@ export class RequestMetrics {
     const subject = subjectOf(info, request)
     const dryRun = info.query.getAll('dryRun').includes('All') ? 'All' : ''
     try {
-      const answer = await answered
+      const answer = this.#sized(subject, await answered)
       const { body, status } = answer
       if (body.kind === 'watch')
         return this.#measuredWatch(answer, body, this.#eventCount(info), {
@@ -164,8 +176,26 @@ export class RequestMetrics {
       return answer
     } catch (error) {
       this.#count(subject, dryRun, error instanceof ApiError ? error.code : 500, startMs)
+      const sent = this.#sent(subject)
+      if (error instanceof ApiError && sent !== undefined) this.#refusals.set(error, sent)
       throw error
     }
+  }
+
+  /** The sizes of what is read are counted when they are known. */
+  #sent(subject: Labels | undefined): Answer['sent'] {
+    if (subject === undefined || !READING.has(subject['verb']!)) return undefined
+    return (bytes) => this.#sizes.observe(bytes, subject)
+  }
+
+  #sized(subject: Labels | undefined, answer: Answer): Answer {
+    const sent = this.#sent(subject)
+    return sent === undefined ? answer : { ...answer, sent }
+  }
+
+  /** What is to be told how long the answer to a counted request is that was refused. */
+  sentOf(refusal: ApiError): Answer['sent'] {
+    return this.#refusals.get(refusal)
   }
 
   /** Not a generator: a reader who leaves must reach what is behind even while that has nothing to say. */

@@ -1,5 +1,5 @@
 /** What the server tells of itself when somebody asks for its metrics. Contract: docs/behaviour/api-server/requests.md, "Metrics". */
-import type { MetricsRegistry } from '@gyropilot/foundation'
+import type { Counter, MetricsRegistry } from '@gyropilot/foundation'
 import { isAvailable } from '../aggregation/availability.ts'
 import type { Store } from '../storage/store.ts'
 import type { InFlight } from './limits/in-flight.ts'
@@ -64,6 +64,15 @@ export function exposeApiServices(registry: MetricsRegistry, store: Store): void
     if (snapshot === 'expired') return
     for (const { object } of snapshot.entries)
       unavailable.set(isAvailable(object) ? 0 : 1, { name: object['metadata'].name })
+  })
+}
+
+/** Counts APIServices that were available and are no more. */
+export function lostApiServices(registry: MetricsRegistry): Counter {
+  return registry.counter({
+    name: 'aggregator_unavailable_apiservice_total',
+    help: 'APIServices that have become unavailable, by name and reason.',
+    labels: ['name', 'reason'],
   })
 }
 

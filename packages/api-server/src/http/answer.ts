@@ -56,6 +56,8 @@ export interface Answer {
   /** Overrides the content type written for `mediaType`: aggregated discovery repeats its parameters. */
   readonly contentType?: string
   readonly pretty?: boolean
+  /** Told how long the body is, before compression, when it goes out over the network. */
+  readonly sent?: (bytes: number) => void
 }
 
 export function text(

@@ -1,5 +1,5 @@
 /** Applies mutating policies to one request. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
-import { JsonPatchError, JsonPatchTestError, applyJsonPatch, deepEqual } from '@gyropilot/api'
+import { JsonPatchError, JsonPatchTestError, applyJsonPatch } from '@gyropilot/api'
 import type { JsonPatchOperation } from '@gyropilot/api'
 import { PatchObjectError, builtInKind, patchObject } from '@gyropilot/apply'
 import type { MergeType } from '@gyropilot/apply'
@@ -9,10 +9,9 @@ import type { Value } from '@gyropilot/cel'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import { internalError } from '../../http/errors.ts'
-import { cloneJson } from '../../registry/equality.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { DecodeError } from '@gyropilot/schema'
-import { OUT_OF_BUDGET, RequestValues, matchConditions, outcomeOf } from '../expressions.ts'
+import { OUT_OF_BUDGET, RequestValues, outcomeOf } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
 import { inVersion, replaceObject } from '../object-versions.ts'
 import { reinvocations } from '../reinvocation.ts'
@@ -21,6 +20,7 @@ import type { AdmissionWorld } from '../world.ts'
 import { criteriaOf, mutatingPolicy } from './compiled-policy.ts'
 import type { CompiledMutation, MutatingPolicy } from './compiled-policy.ts'
 import { ConfigurationError, paramKindProblem, paramsOf } from './params.ts'
+import { policyConditions } from './policy-conditions.ts'
 
 /** Of all expressions of one policy for one request. */
 const POLICY_BUDGET = 10_000_000
@@ -55,10 +55,19 @@ export function mutateByPolicies(
       if (policy.failurePolicy === 'Fail') throw refused(request, text, 'Forbidden')
       continue
     }
-    const before = cloneJson(request.object!)
-    for (const binding of own) tryBinding(world, request, { policy, stored, binding, seenAs })
-    const changed = !deepEqual(before, request.object)
-    pass.ran(`policy/${policy.name}`, { changed, again: policy.reinvocation === 'IfNeeded' })
+    let applied = false
+    for (const binding of own) {
+      const bound = { policy, stored, binding, seenAs }
+      tolerated(request, bound, () => {
+        if (applyBinding(world, request, bound)) applied = true
+      })
+    }
+    // Whatever the mutations have made of the object, kube-apiserver takes it for another one.
+    pass.ran(`policy/${policy.name}`, {
+      changed: applied,
+      again: policy.reinvocation === 'IfNeeded',
+      sawItself: true,
+    })
   }
   return pass.needed() ? 'reinvoke' : undefined
 }
@@ -69,12 +78,12 @@ function refused(request: AdmissionRequest, text: string, reason: string): ApiEr
   return new ApiError(403, reason, text, { details: { ...details, causes: [{ message: text }] } })
 }
 
-function tryBinding(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): void {
+/** What a policy that fails means, it says itself: of one that is ignored the rest is still done. */
+function tolerated(request: AdmissionRequest, { policy, binding }: Bound, work: () => void): void {
   try {
-    applyBinding(world, request, bound)
+    work()
   } catch (error) {
     if (!(error instanceof MutationError)) throw error
-    const { policy, binding } = bound
     if (policy.failurePolicy !== 'Fail') return
     const names = `policy '${policy.name}' with binding '${binding['metadata'].name}'`
     throw refused(request, `${names} denied request: ${error.message}`, error.reason)
@@ -88,19 +97,38 @@ interface Bound {
   readonly seenAs: ResourceInfo
 }
 
-function applyBinding(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): void {
+/** Whether it had something to mutate. */
+function applyBinding(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): boolean {
   const { policy, stored, binding, seenAs } = bound
   const { matchResources, paramRef } = binding['spec']
   if (matchResources !== undefined) {
     const criteria = criteriaOf(matchResources)
     const rules = criteria.rules.length === 0 ? policy.criteria.rules : criteria.rules
-    if (matchingVersion(request, { ...criteria, rules }, world) === undefined) return
+    if (matchingVersion(request, { ...criteria, rules }, world) === undefined) return false
   }
+  let applied = false
   for (const params of paramsFor(world, request, stored, paramRef)) {
-    const matched = matchConditions(policy.conditions, world, request, seenAs, params)
-    if (matched === 'no-match') continue
-    if (matched !== 'match') throw new MutationError(matched.error)
-    for (const mutation of policy.mutations) applyMutation(world, request, bound, mutation, params)
+    tolerated(request, bound, () => {
+      const matched = policyConditions(world, request, { policy, seenAs, params })
+      if (matched === 'no-match') return
+      if (matched !== 'match') throw new MutationError(matched.error)
+      applied = true
+      for (const mutation of policy.mutations)
+        tolerated(request, bound, () => tryMutation(world, request, bound, mutation, params))
+    })
+  }
+  return applied
+}
+
+function tryMutation(...mutation: Parameters<typeof applyMutation>): void {
+  const [{ clock, decisions }, , { policy, binding }] = mutation
+  const startMs = clock.monotonicMs()
+  let failed = true
+  try {
+    applyMutation(...mutation)
+    failed = false
+  } finally {
+    decisions?.mutation(policy.name, binding['metadata'].name, failed, startMs)
   }
 }
 

@@ -3,13 +3,14 @@ import { CostExceeded } from '@gyropilot/cel'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
-import { OUT_OF_BUDGET, RequestValues, matchConditions, outcomeOf } from '../expressions.ts'
+import { OUT_OF_BUDGET, RequestValues, outcomeOf } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { criteriaOf, validatingPolicy } from './compiled-policy.ts'
 import type { CompiledValidation, ValidatingPolicy } from './compiled-policy.ts'
 import { ConfigurationError, paramKindProblem, paramsOf } from './params.ts'
+import { policyConditions } from './policy-conditions.ts'
 
 /** Of all expressions of one policy for one request. */
 const POLICY_BUDGET = 10_000_000
@@ -18,9 +19,12 @@ const LONGEST_MESSAGE_BYTES = 5 * 1024
 interface Failure {
   readonly text: string
   readonly reason: string
+  readonly startMs: number
+  /** What is done about it, whatever the binding says. */
+  readonly action?: 'Allow' | 'Deny'
 }
 
-interface Denial extends Failure {
+interface Denial extends Pick<Failure, 'text' | 'reason'> {
   readonly policy: string
   readonly binding: string | undefined
 }
@@ -84,12 +88,15 @@ function evaluateBinding(world: AdmissionWorld, request: AdmissionRequest, bound
   }
   const denials: Denial[] = []
   for (const param of params) {
-    for (const failure of failuresOf(world, request, bound, param)) {
-      if (validationActions.includes('Deny'))
-        denials.push({ ...failure, policy: policy.name, binding: name })
-      if (validationActions.includes('Warn'))
+    for (const { text, reason, startMs, action } of failuresOf(world, request, bound, param)) {
+      const actions: readonly string[] = action === undefined ? validationActions : [action]
+      for (const taken of actions)
+        world.decisions?.validation(policy.name, name, taken.toLowerCase(), startMs)
+      if (actions.includes('Deny'))
+        denials.push({ text, reason, policy: policy.name, binding: name })
+      if (actions.includes('Warn'))
         request.warn(
-          `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${name}': ${failure.text}`,
+          `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${name}': ${text}`,
         )
     }
   }
@@ -116,11 +123,16 @@ function failuresOf(
   { policy, seenAs }: Bound,
   params: Stored | undefined,
 ): Failure[] {
-  const failed = (text: string): Failure[] =>
-    policy.failurePolicy === 'Fail' ? [{ text, reason: 'Invalid' }] : []
-  const matched = matchConditions(policy.conditions, world, request, seenAs, params)
+  let startMs = world.clock.monotonicMs()
+  const failed = (text: string): Failure => ({
+    text,
+    reason: 'Invalid',
+    startMs,
+    ...(policy.failurePolicy === 'Ignore' && { action: 'Allow' }),
+  })
+  const matched = policyConditions(world, request, { policy, seenAs, params })
   if (matched === 'no-match') return []
-  if (matched !== 'match') return failed(matched.error)
+  if (matched !== 'match') return policy.failurePolicy === 'Fail' ? [failed(matched.error)] : []
   const values = new RequestValues(world, request, {
     seenAs,
     budget: POLICY_BUDGET,
@@ -129,19 +141,22 @@ function failuresOf(
   })
   const failures: Failure[] = []
   for (const validation of policy.validations) {
+    startMs = world.clock.monotonicMs()
     const result = outcomeOf(values, validation.test)
-    if (result instanceof CostExceeded) return failed(OUT_OF_BUDGET)
-    if (result instanceof Error) failures.push(...failed(result.message))
+    if (result instanceof CostExceeded) return [failed(OUT_OF_BUDGET)]
+    if (result instanceof Error) failures.push(failed(result.message))
     else if (result !== true)
       failures.push({
         text: messageOf(values, validation),
         reason: validation.source['reason'] ?? 'Invalid',
+        startMs,
       })
   }
-  // There is no audit log to write to, but an expression that fails still refuses the request.
-  for (const annotation of policy.auditAnnotations) {
+  // There is no audit log to write to, but an expression that fails refuses the request: bindings cannot make it a warning.
+  for (const annotation of policy.failurePolicy === 'Fail' ? policy.auditAnnotations : []) {
+    startMs = world.clock.monotonicMs()
     const result = outcomeOf(values, annotation)
-    if (result instanceof Error) failures.push(...failed(result.message))
+    if (result instanceof Error) failures.push({ ...failed(result.message), action: 'Deny' })
   }
   return failures
 }

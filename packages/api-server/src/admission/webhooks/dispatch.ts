@@ -8,8 +8,10 @@ import { uuid } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import { badRequest, internalError } from '../../http/errors.ts'
+import { OutgoingCallError } from '../../http/outgoing-calls/outgoing-calls.ts'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import { DecodeError } from '@gyropilot/schema'
+import type { WebhookType } from '../decision-metrics.ts'
 import type { NamedProgram } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
 import { inVersion, replaceObject } from '../object-versions.ts'
@@ -18,7 +20,7 @@ import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { UnusableClientConfig, callTarget } from './client-config.ts'
 import { UndecodableResponse } from './review-header.ts'
-import { InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
+import { Denial, InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
 import type { Verdict } from './review.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 10
@@ -31,6 +33,7 @@ interface Hook {
   readonly seenAs: ResourceInfo
   /** Unique among all webhooks of a pass: names need not be. */
   readonly key: string
+  readonly type: WebhookType
 }
 
 /** One after the other; each sees what those before have changed. Throws ApiError. */
@@ -42,9 +45,9 @@ export async function mutateByWebhooks(
   const pass = reinvocations(request)
   for (const webhook of webhooksOf(configurations)) {
     if (!pass.mayRun(webhook.key)) continue
-    const hook = await selected(world, request, webhook)
+    const hook = await selected(world, request, webhook, 'admit')
     if (hook === undefined) continue
-    const changed = await guarded(hook, () => mutateByOne(world, request, hook))
+    const changed = await guarded(world, request, hook, () => mutateByOne(world, request, hook))
     const again = hook.webhook['reinvocationPolicy'] === 'IfNeeded'
     pass.ran(hook.key, { changed: changed ?? false, again })
   }
@@ -59,13 +62,13 @@ export async function validateByWebhooks(
 ): Promise<void> {
   const hooks: Hook[] = []
   for (const webhook of webhooksOf(configurations)) {
-    const hook = await selected(world, request, webhook)
+    const hook = await selected(world, request, webhook, 'validating')
     if (hook !== undefined) hooks.push(hook)
   }
   const outcomes = await Promise.allSettled(
     hooks.map((hook) =>
-      guarded(hook, async () => {
-        await ask(world, request, hook, false)
+      guarded(world, request, hook, async () => {
+        await ask(world, request, hook)
         return false
       }),
     ),
@@ -87,6 +90,7 @@ async function selected(
   world: AdmissionWorld,
   request: AdmissionRequest,
   { webhook, key }: { readonly webhook: Stored; readonly key: string },
+  type: WebhookType,
 ): Promise<Hook | undefined> {
   const seenAs = matchingVersion(
     request,
@@ -100,17 +104,20 @@ async function selected(
   )
   if (seenAs === undefined) return undefined
   const conditions: readonly Stored[] = webhook['matchConditions'] ?? []
-  if (conditions.length > 0 && !(await conditionsHold(world, request, webhook, seenAs)))
+  const hook = { webhook, seenAs, key, type }
+  if (conditions.length > 0 && !(await conditionsHold(world, request, hook))) {
+    world.decisions?.excluded(webhook['name'], type, request.operation)
     return undefined
-  return { webhook, seenAs, key }
+  }
+  return hook
 }
 
 async function conditionsHold(
   world: AdmissionWorld,
   request: AdmissionRequest,
-  webhook: Stored,
-  seenAs: ResourceInfo,
+  { webhook, seenAs, type }: Hook,
 ): Promise<boolean> {
+  const startMs = world.clock.monotonicMs()
   const { matchConditions } = await import('../expressions.ts')
   const { webhookConditions } = await import('./conditions.ts')
   const compiled = webhookConditions(webhook)
@@ -119,26 +126,53 @@ async function conditionsHold(
     'problem' in compiled
       ? { error: compiled.problem }
       : matchConditions(conditions, world, request, seenAs)
-  if (outcome === 'match' || outcome === 'no-match') return outcome === 'match'
-  if (webhook['failurePolicy'] === 'Ignore') return false
+  if (outcome === 'match') return true
+  const failed = outcome !== 'no-match'
+  const { operation } = request
+  const name: string = webhook['name']
+  world.decisions?.conditions({ kind: 'webhook', name, type, operation, startMs, failed })
+  if (!failed || webhook['failurePolicy'] === 'Ignore') return false
   throw refusal(request, outcome.error)
 }
 
 /** A call that failed: the webhook's failurePolicy decides what that means. */
-class CallFailure extends Error {}
+class CallFailure extends Error {
+  /** Of the answer, where that was none of success. */
+  readonly status: number
+
+  constructor(message: string, status = 503) {
+    super(message)
+    this.status = status
+  }
+}
 
 async function guarded(
-  { webhook }: Hook,
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  { webhook, type }: Hook,
   work: () => Promise<boolean>,
 ): Promise<boolean | undefined> {
+  const { decisions, clock } = world
+  const name: string = webhook['name']
+  const asked = { name, type, operation: request.operation, startMs: clock.monotonicMs() }
   try {
-    return await work()
+    const changed = await work()
+    decisions?.webhook({ ...asked, code: 200 })
+    return changed
   } catch (error) {
+    if (error instanceof Denial)
+      decisions?.webhook({ ...asked, code: error.code, refusedFor: 'no_error' })
+    else if (!(error instanceof CallFailure))
+      decisions?.webhook({ ...asked, code: 0, refusedFor: 'apiserver_internal_error' })
     if (!(error instanceof CallFailure)) throw error
-    if (webhook['failurePolicy'] === 'Ignore') return undefined
-    throw internalError(
-      `failed calling webhook ${JSON.stringify(webhook['name'])}: ${error.message}`,
-    )
+    const { message, status: code } = error
+    if (webhook['failurePolicy'] === 'Ignore') {
+      decisions?.webhook({ ...asked, code })
+      decisions?.failedOpen(name, type)
+      return undefined
+    }
+    decisions?.webhook({ ...asked, code, refusedFor: 'calling_webhook_error' })
+    throw internalError(`failed calling webhook ${JSON.stringify(name)}: ${message}`)
   }
 }
 
@@ -146,8 +180,7 @@ async function guarded(
 async function ask(
   world: AdmissionWorld,
   request: AdmissionRequest,
-  { webhook, seenAs }: Hook,
-  mutating: boolean,
+  { webhook, seenAs, type }: Hook,
 ): Promise<Verdict> {
   const name: string = webhook['name']
   if (request.dryRun && !['None', 'NoneOnDryRun'].includes(webhook['sideEffects']))
@@ -160,7 +193,7 @@ async function ask(
   const answer = await call(world, webhook, reviewOf(uid, request, seenAs, objects))
   let verdict: Verdict
   try {
-    verdict = verdictOf(answer, uid, mutating)
+    verdict = verdictOf(answer, uid, type === 'admit')
   } catch (error) {
     if (error instanceof UndecodableResponse)
       throw new CallFailure(`failed to call webhook: ${error.message}`)
@@ -182,7 +215,8 @@ async function call(world: AdmissionWorld, webhook: Stored, body: object): Promi
     return await calls.post({ ...target, body })
   } catch (error) {
     if (error instanceof UnusableClientConfig) throw new CallFailure(error.message)
-    throw new CallFailure(`failed to call webhook: ${(error as Error).message}`)
+    const status = error instanceof OutgoingCallError ? error.status : undefined
+    throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, status)
   }
 }
 
@@ -217,7 +251,7 @@ async function mutateByOne(
   hook: Hook,
 ): Promise<boolean> {
   const { webhook, seenAs } = hook
-  const verdict = await ask(world, request, hook, true)
+  const verdict = await ask(world, request, hook)
   const patch = operationsOf(verdict)
   if (patch.length === 0) return false
   if (request.object === undefined)

@@ -110,12 +110,15 @@ function checkPatch(patch: string, patchType: string | undefined, mutating: bool
 
 const LOWEST_REFUSAL = 400
 
+/** A webhook was asked and refuses. */
+export class Denial extends ApiError {}
+
 /** The refusal as the webhook worded it, with its name before. */
-export function denialOf(name: string, status: Verdict['status']): ApiError {
+export function denialOf(name: string, status: Verdict['status']): Denial {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`
   const { code = 0, message = '', reason = '', details } = status ?? {}
   const why = message || reason
-  return new ApiError(
+  return new Denial(
     code < LOWEST_REFUSAL ? LOWEST_REFUSAL : code,
     reason,
     why === '' ? `${denied} without explanation` : `${denied}: ${why}`,

@@ -3,8 +3,10 @@ import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node
 import { Agent, request as httpsRequest } from 'node:https'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { SystemClock, SystemRandom, VirtualClock } from '@gyropilot/foundation'
-import { createTestServer, turn, type TestServer } from '../../testing/test-server.ts'
+import { PrometheusRegistry, SystemClock, SystemRandom, VirtualClock } from '@gyropilot/foundation'
+import { ApiError } from '../../contracts.ts'
+import type { AdmissionPlugin } from '../../contracts.ts'
+import { createTestServer, turn, until, type TestServer } from '../../testing/test-server.ts'
 import { createClusterCertificates } from '../../tls/index.ts'
 import type { Listener } from './listener.ts'
 
@@ -21,8 +23,20 @@ const certificates = createClusterCertificates({
   random: new SystemRandom(),
 })
 
+const metrics = new PrometheusRegistry()
+/** Refuses with what is no status of HTTP/2. */
+const oddRefusals: AdmissionPlugin = {
+  name: 'odd',
+  handles: ({ name }) => name === 'odd',
+  validate: () => {
+    throw new ApiError(650, 'Odd', 'no')
+  },
+}
+
 before(async () => {
   server = await createTestServer({
+    metrics,
+    admission: [oddRefusals],
     clock: new VirtualClock({ settle: turn, startMs: now }),
     clientAuthorityPem: certificates.authority.certificatePem,
   })
@@ -94,6 +108,45 @@ function sendHttp1(
 test('one port speaks HTTP/2 and HTTP/1.1', async () => {
   assert.equal((await send('/healthz')).bytes.toString(), 'ok')
   assert.deepEqual(await sendHttp1('/healthz'), { status: 200, text: 'ok', version: '1.1' })
+})
+
+test('a refusal with a code that is no status of the protocol is an internal error there, and says its code', async () => {
+  const body = JSON.stringify({ metadata: { name: 'odd' } })
+  const { headers, bytes } = await send(MAPS, {}, 'POST', body)
+  assert.equal(headers[':status'], 500)
+  assert.equal(JSON.parse(bytes.toString()).code, 650)
+})
+
+test('the bytes of what is read are counted, before compression, and those of watches at their end', async () => {
+  const sizes = (): Record<string, string> =>
+    Object.fromEntries(
+      metrics
+        .expose()
+        .split('\n')
+        .filter((line) => /^apiserver_response_sizes_(?:sum|count).*"secrets"/.test(line))
+        .map((line) => [
+          `${/_(sum|count)/.exec(line)![1]} ${/verb="(\w+)"/.exec(line)![1]}`,
+          line.split(' ').at(-1)!,
+        ]),
+    )
+  const secrets = '/api/v1/namespaces/default/secrets'
+  const data = { long: 'A'.repeat(200_000) }
+  await send(secrets, {}, 'POST', JSON.stringify({ metadata: { name: 's' }, data }))
+  const whole = (await send(`${secrets}/s`)).bytes.length
+  await send(`${secrets}/s`, { 'accept-encoding': 'gzip' })
+  const refused = (await send(`${secrets}/none`)).bytes.length
+  const list = (await send(secrets)).bytes.length
+  const watched = send(`${secrets}?watch=true&timeoutSeconds=1`)
+  await until(async () => /^apiserver_longrunning_requests.*"secrets".* 1$/m.test(metrics.expose()))
+  await server.clock.advance(1_000)
+  assert.deepEqual(sizes(), {
+    'sum GET': String(2 * whole + refused),
+    'count GET': '3',
+    'sum LIST': String(list),
+    'count LIST': '1',
+    'sum WATCH': String((await watched).bytes.length),
+    'count WATCH': '1',
+  })
 })
 
 test('each Impersonate-Group of a request is a group, on either protocol', async () => {

@@ -15,7 +15,7 @@ import {
   watchSession,
   type Deadlines,
 } from './deadlines.ts'
-import { cutOff, drained, isGone, writeChunks, type Outgoing } from './outgoing.ts'
+import { cutOff, drained, isGone, setStatus, writeChunks, type Outgoing } from './outgoing.ts'
 import { WatchStream } from './watch-writes.ts'
 import { PROTOBUF } from '../negotiation.ts'
 
@@ -200,7 +200,7 @@ class HttpsListener implements Listener {
     if (incoming.method === 'HEAD' && body.kind !== 'watch') {
       const contentType = contentTypeOf(answer)
       if (contentType !== undefined) outgoing.setHeader('content-type', contentType)
-      outgoing.statusCode = answer.status
+      setStatus(outgoing, answer.status)
       outgoing.end()
       return
     }
@@ -214,6 +214,7 @@ class HttpsListener implements Listener {
           answer.status,
           await encodeBody(body, mediaType, answer.pretty === true),
           COMPRESS_FROM_BYTES,
+          answer.sent,
         )
       case 'bytes':
         outgoing.setHeader('content-type', body.contentType)
@@ -223,29 +224,31 @@ class HttpsListener implements Listener {
           answer.status,
           [body.bytes],
           body.compressible === true ? 0 : COMPRESS_FROM_BYTES,
+          answer.sent,
         )
       case 'connection':
       case 'tunnel':
       case 'empty':
-        outgoing.statusCode = answer.status
+        setStatus(outgoing, answer.status)
         outgoing.end()
         return
       case 'stream':
         outgoing.setHeader('content-type', body.contentType)
-        outgoing.statusCode = answer.status
+        setStatus(outgoing, answer.status)
         ;(outgoing as Http1Response).flushHeaders()
         await this.#stream(outgoing, stream!)
         return
       case 'watch': {
         const encode = mediaType === PROTOBUF ? protobufEvents(await protobufAnswers()) : undefined
         outgoing.setHeader('content-type', encode === undefined ? 'application/json' : STREAMED)
-        outgoing.statusCode = answer.status
+        setStatus(outgoing, answer.status)
         ;(outgoing as Http1Response).flushHeaders()
         const sink = new WatchStream(outgoing, body.transform, encode)
         const stop = body.watch.start(sink)
         this.#watches.add(stop)
         outgoing.once('close', stop)
         await sink.ended
+        answer.sent?.(sink.bytes)
         this.#watches.delete(stop)
       }
     }

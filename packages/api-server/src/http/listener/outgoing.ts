@@ -17,9 +17,11 @@ export async function writeChunks(
   status: number,
   chunks: readonly Uint8Array[],
   compressFrom: number,
+  sent?: (bytes: number) => void,
 ): Promise<void> {
   const size = chunks.reduce((total, chunk) => total + chunk.length, 0)
-  outgoing.statusCode = status
+  sent?.(size)
+  setStatus(outgoing, status)
   if (size > compressFrom && acceptsGzip(incoming)) {
     outgoing.setHeader('content-encoding', 'gzip')
     outgoing.setHeader('vary', 'Accept-Encoding')
@@ -45,6 +47,14 @@ export async function writeChunks(
     if (isGone(outgoing)) return
   }
   ;(outgoing as Http1Response).end(chunks.at(-1))
+}
+
+const INTERNAL_ERROR = 500
+
+/** Webhooks may refuse with a code that is no status, and Node sends none beyond 599 (HTTP/2) or 999. */
+export function setStatus(outgoing: Outgoing, status: number): void {
+  const most = 'stream' in outgoing ? 599 : 999
+  outgoing.statusCode = status > most ? INTERNAL_ERROR : status
 }
 
 /** Resolves when more can be written, to the answer or to what is before it, or when nobody reads any more. */

@@ -16,6 +16,8 @@ export class WatchStream implements WatchSink {
   readonly #outgoing: Outgoing
   readonly #transform: WatchTransform | undefined
   readonly #encode: EventEncoder
+  /** Written so far. */
+  bytes = 0
   readonly #done = Promise.withResolvers<void>()
 
   constructor(
@@ -36,7 +38,9 @@ export class WatchStream implements WatchSink {
     if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
     const shown = this.#transform === undefined ? object : this.#transform(object, type)
     if (shown === undefined) return false
-    ;(this.#outgoing as Http1Response).write(this.#encode(type, object, shown))
+    const encoded = this.#encode(type, object, shown)
+    this.bytes += encoded.length
+    ;(this.#outgoing as Http1Response).write(encoded)
     return true
   }
 

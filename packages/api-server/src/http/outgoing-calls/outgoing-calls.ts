@@ -32,7 +32,15 @@ export interface OutgoingCalls {
   stop(): void
 }
 
-class OutgoingCallError extends Error {}
+export class OutgoingCallError extends Error {
+  /** That the other side answered with, where that was none of success. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
+}
 
 const LARGEST_ANSWER_BYTES = 3 * 1024 * 1024 * 2
 
@@ -67,7 +75,7 @@ async function post(call: OutgoingCall, agent: Agent, clock: Clock): Promise<unk
       agent,
       aborted.signal,
     )
-    if (status < 200 || status >= 300) throw new OutgoingCallError(statusText(status, text))
+    if (status < 200 || status >= 300) throw new OutgoingCallError(statusText(status, text), status)
     if (text !== '') return parse(text)
     throw new OutgoingCallError(
       `0-length response with status code: ${status} and content type: ${contentType}`,
