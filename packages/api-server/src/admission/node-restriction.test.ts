@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { signingRequestPem } from '@gyropilot/foundation/testing'
 import { ApiError } from '../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
 import type { Draft } from '../registry/kind-rules.ts'
@@ -31,6 +32,18 @@ const authorizer = {
   authorize: ({ resource }: { resource: string }) => ({ allowed: resource === 'granted' }),
 }
 const plugin = nodeRestriction({ store, authorizer } as unknown as AdmissionWorld)
+
+const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet'
+
+function certificate(signerName: string, commonName: string): Parameters<typeof verdict>[0] {
+  const request = Buffer.from(signingRequestPem({ commonName })).toString('base64')
+  return {
+    plural: 'certificatesigningrequests',
+    group: 'certificates.k8s.io',
+    operation: 'CREATE',
+    object: { spec: { signerName, request } },
+  }
+}
 
 function verdict(
   change: Partial<AdmissionRequest> & { group?: string; plural: string },
@@ -286,6 +299,36 @@ describe('NodeRestriction', () => {
         object: {},
       },
       'can only access node lease with the same name as the requesting node',
+    ],
+    ...[KUBELET_CLIENT, 'kubernetes.io/kubelet-serving'].flatMap(
+      (signerName) =>
+        [
+          [
+            `its own certificate of ${signerName}`,
+            certificate(signerName, 'system:node:a'),
+            undefined,
+          ],
+          [
+            `a certificate of another node of ${signerName}`,
+            certificate(signerName, 'system:node:b'),
+            'can only create a node CSR with CN=system:node:a',
+          ],
+        ] as const,
+    ),
+    [
+      'what is no request for a certificate',
+      { ...certificate(KUBELET_CLIENT, ''), object: { spec: { signerName: KUBELET_CLIENT } } },
+      'unable to parse csr: PEM block type must be CERTIFICATE REQUEST',
+    ],
+    [
+      'a certificate of another signer',
+      certificate('kubernetes.io/kube-apiserver-client', 'jane'),
+      undefined,
+    ],
+    [
+      'an update of a request for a certificate',
+      { ...certificate(KUBELET_CLIENT, 'system:node:b'), operation: 'UPDATE' },
+      undefined,
     ],
     [
       'anybody else',

@@ -3,6 +3,8 @@
  * default: clusters with real kubelets turn it on. Contract: docs/behaviour/api-server/subresources-and-admission.md.
  */
 import { semanticEqual } from '@gyropilot/api'
+import { errorText } from '@gyropilot/foundation'
+import { parseSigningRequest } from '@gyropilot/foundation/x509'
 import { nodeNameOf } from '../auth/identity.ts'
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import { notFound } from '../http/errors.ts'
@@ -23,6 +25,10 @@ const OWN_LABELS = new Set([
   'topology.kubernetes.io/region',
   'failure-domain.beta.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region',
+])
+const KUBELET_SIGNERS = new Set([
+  'kubernetes.io/kube-apiserver-client-kubelet',
+  'kubernetes.io/kubelet-serving',
 ])
 const OWN_LABEL_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 
@@ -65,6 +71,10 @@ function reasonAgainst(
         : 'can only access CSINode with the same name as the requesting node'
     case 'serviceaccounts.':
       return request.subresource === 'token' ? tokenReason(world, request, node) : undefined
+    case 'certificatesigningrequests.certificates.k8s.io':
+      return request.operation === 'CREATE' && request.subresource === ''
+        ? certificateReason(request)
+        : undefined
     case 'resourceslices.resource.k8s.io':
       return request.operation === 'CREATE' && request.object?.['spec']?.nodeName !== node
         ? 'can only create ResourceSlice with the same NodeName as the requesting node'
@@ -72,6 +82,19 @@ function reasonAgainst(
     default:
       return undefined
   }
+}
+
+/** Of the signers of kubelets' certificates only those in their own name. */
+function certificateReason({ user, object }: AdmissionRequest): string | undefined {
+  const { signerName, request } = object?.['spec'] ?? {}
+  if (!KUBELET_SIGNERS.has(signerName)) return undefined
+  try {
+    const pem = Buffer.from(request ?? '', 'base64').toString('latin1')
+    if (parseSigningRequest(pem).subject.commonName === user.name) return undefined
+  } catch (error) {
+    return `unable to parse csr: ${errorText(error)}`
+  }
+  return `can only create a node CSR with CN=${user.name}`
 }
 
 function podReason(

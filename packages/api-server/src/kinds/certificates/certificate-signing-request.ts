@@ -144,7 +144,11 @@ function validateConditions(
       (type === 'Approved' && types.has('Denied')) ||
       (type === 'Denied' && types.has('Approved'))
     ) {
-      errors.invalid(`${at}.type`, type, 'Approved and Denied conditions are mutually exclusive')
+      errors.invalid(
+        'status.conditions',
+        type,
+        'Approved and Denied conditions are mutually exclusive',
+      )
     }
     if (types.has(type)) errors.duplicate(`${at}.type`, type)
     types.add(type)
@@ -171,6 +175,20 @@ function fillConditionTimes(
 const isDecision = ({ type }: StoredOf<CertificateSigningRequestCondition>): boolean =>
   type === 'Approved' || type === 'Denied'
 
+/** Decisions are those that were made, in the places where they are given. What is given too much or too little is told of later. */
+function withDecisionsOf(
+  stored: StoredOf<CertificateSigningRequest>,
+  given: readonly StoredOf<CertificateSigningRequestCondition>[],
+): DraftOf<CertificateSigningRequestCondition>[] {
+  const decided = new Map((stored.status?.conditions ?? []).map((one) => [one.type, one] as const))
+  return given.map((condition) => {
+    if (!isDecision(condition)) return { ...condition }
+    const decision = decided.get(condition.type)
+    decided.delete(condition.type)
+    return { ...(decision ?? condition) }
+  })
+}
+
 function validateKept(
   object: StoredOf<CertificateSigningRequest>,
   stored: StoredOf<CertificateSigningRequest>,
@@ -184,6 +202,22 @@ function validateKept(
         `updates may not remove a condition of type ${JSON.stringify(type)}`,
       )
   }
+}
+
+/** Who signs does not decide. */
+function validateNoDecision(
+  object: StoredOf<CertificateSigningRequest>,
+  stored: StoredOf<CertificateSigningRequest>,
+  errors: FieldErrors,
+): void {
+  const count = ({ status }: typeof object, type: string): number =>
+    (status?.conditions ?? []).filter((condition) => condition.type === type).length
+  for (const type of ['Approved', 'Denied'])
+    if (count(object, type) > count(stored, type))
+      errors.forbidden(
+        'status.conditions',
+        `updates may not add a condition of type ${JSON.stringify(type)}`,
+      )
 }
 
 function conditionText(object: StoredOf<CertificateSigningRequest>): string {
@@ -219,21 +253,16 @@ export const certificateSigningRequest: KindRules<CertificateSigningRequest> = {
   validate,
   status: {
     prepareForUpdate(object, stored, { nowMs }) {
-      const given = object.status?.conditions ?? []
-      const kept = stored.status?.conditions ?? []
-      const conditions = [
-        ...kept.filter(isDecision),
-        ...given.filter((condition) => !isDecision(condition)),
-      ]
+      const conditions = withDecisionsOf(stored, object.status?.conditions ?? [])
       object.status ??= {}
-      if (conditions.length > 0)
-        object.status.conditions = conditions.map((condition) => ({ ...condition }))
+      if (conditions.length > 0) object.status.conditions = conditions
       else delete object.status.conditions
       fillConditionTimes(object, stored, nowMs)
     },
     validateUpdate(object, stored, errors) {
       validate(object, errors)
       validateKept(object, stored, errors)
+      validateNoDecision(object, stored, errors)
       const { certificate } = object.status ?? {}
       if (stored.status?.certificate && certificate !== stored.status.certificate) {
         errors.forbidden(
