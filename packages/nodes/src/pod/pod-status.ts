@@ -3,7 +3,7 @@ import { podResources } from '@gyropilot/api'
 import type { Pod, PodCondition, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { containerStatusesOf } from './container-status.ts'
-import { mayRestart } from '../running/local-pod.ts'
+import { mayRestart, mayRestartAll } from '../running/local-pod.ts'
 import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 import { actualPod, grantedPod } from '../running/pod-resize.ts'
 
@@ -86,6 +86,8 @@ const OWNED = [
   'PodScheduled',
 ]
 
+const RESTARTING = 'AllContainersRestarting'
+
 type Verdict = { readonly status: boolean; readonly reason?: string; readonly message?: string }
 
 function conditionsOf(
@@ -95,7 +97,9 @@ function conditionsOf(
   nowMs: number,
 ): readonly PodCondition[] {
   const stored = pod.status?.conditions ?? []
-  const foreign = stored.filter(({ type }) => !OWNED.includes(type) && !RESIZE.includes(type))
+  const foreign = stored.filter(
+    ({ type }) => !OWNED.includes(type) && type !== RESTARTING && !RESIZE.includes(type),
+  )
   const containersReady = containersReadyOf(local, phase)
   const verdicts: Record<string, Verdict> = {
     PodReadyToStartContainers: { status: local.ip !== undefined && !isTerminal(phase) },
@@ -103,8 +107,9 @@ function conditionsOf(
     Ready: readyOf(pod, containersReady, foreign),
     ContainersReady: containersReady,
     PodScheduled: { status: true },
+    ...(mayRestartAll(pod) ? { [RESTARTING]: restartingOf(local, phase) } : {}),
   }
-  const owned = OWNED.map((type): PodCondition => {
+  const owned = Object.keys(verdicts).map((type): PodCondition => {
     const verdict = verdicts[type]!
     const status = verdict.status ? 'True' : 'False'
     const before = stored.find((condition) => condition.type === type)
@@ -190,6 +195,17 @@ function initializedOf(local: LocalPod, phase: string): Verdict {
     status: false,
     reason: 'ContainersNotInitialized',
     message: `containers with incomplete status: [${names.join(' ')}]`,
+  }
+}
+
+function restartingOf({ isRestartingAll }: LocalPod, phase: string): Verdict {
+  if (phase === 'Succeeded') return { status: false, reason: 'PodCompleted' }
+  if (phase === 'Failed') return { status: false, reason: 'PodFailed' }
+  if (!isRestartingAll) return { status: false }
+  return {
+    status: true,
+    reason: 'RestartAllContainersStarted',
+    message: 'container exited with restart policy rule',
   }
 }
 

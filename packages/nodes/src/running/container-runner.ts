@@ -3,13 +3,14 @@ import type { Pod } from '@gyropilot/api'
 import { anySignal, hexDigits, sleep } from '@gyropilot/foundation'
 import type { ContainerBehavior, PodBehavior } from '../behavior/behavior.ts'
 import { durationText } from '../behavior/duration.ts'
+import { ContainerRounds } from './container-rounds.ts'
 import { ContainerEnds } from './container-ends.ts'
 import { backOffFor, recordOn, waitFor } from './container-news.ts'
 import { ContainerRuns } from './container-runs.ts'
 import { GraceTime } from './grace-time.ts'
 import { BACK_OFF_BASE_MS, BACK_OFF_LIMIT_MS, pullImage } from './image-pull.ts'
 import { runHook } from './lifecycle-hooks.ts'
-import { mayRestart } from './local-pod.ts'
+import { mayRestart, mayRestartAll, restartsAll } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { RunnerServices } from './runner-services.ts'
 
@@ -26,17 +27,40 @@ export class ContainerRunner {
   readonly #services: RunnerServices
   readonly #ends: ContainerEnds
   readonly #runs: ContainerRuns
+  /** Of pods with a rule that restarts all of their containers: there are few. */
+  readonly #rounds: ContainerRounds | undefined
+  /** Runs what is beside the rounds. */
+  readonly #beside: ContainerRunner = this
 
-  constructor(local: LocalPod, behavior: PodBehavior, services: RunnerServices) {
+  constructor(
+    local: LocalPod,
+    behavior: PodBehavior,
+    services: RunnerServices,
+    mayHaveRounds = true,
+  ) {
     this.#local = local
     this.#behavior = behavior
-    this.#services = services
-    this.#ends = new ContainerEnds(behavior, services)
-    this.#runs = new ContainerRuns(behavior, this.#ends, services)
+    if (mayHaveRounds && mayRestartAll(services.pod())) {
+      const rounds = new ContainerRounds(local, services)
+      this.#rounds = rounds
+      this.#beside = new ContainerRunner(local, behavior, services, false)
+      this.#services = {
+        ...services,
+        get signal() {
+          return rounds.signal
+        },
+      }
+    } else this.#services = services
+    this.#ends = new ContainerEnds(behavior, this.#services)
+    this.#runs = new ContainerRuns(behavior, this.#ends, this.#services)
   }
 
   /** Resolves true when the pod has come to its end by itself. Rejects when its course is broken off. */
-  async runAll(): Promise<boolean> {
+  runAll(): Promise<boolean> {
+    return this.#rounds?.runAll(() => this.#runOnce()) ?? this.#runOnce()
+  }
+
+  async #runOnce(): Promise<boolean> {
     if (!(await this.#runFirst())) return true
     await this.#runMain()
     this.#endSidecars()
@@ -52,8 +76,10 @@ export class ContainerRunner {
 
   /** What comes before the main containers. False: it failed for good. */
   async #runFirst(): Promise<boolean> {
+    const goesOn = this.#local.hasRun && !this.#local.beginsAnew
+    this.#local.beginsAnew = false
     for (const container of this.#local.containers) {
-      if (container.role === 'main' || this.#local.hasRun) continue
+      if (container.role === 'main' || goesOn) continue
       const course = this.#course(container)
       if (container.role === 'init') {
         if (await course) continue
@@ -65,13 +91,14 @@ export class ContainerRunner {
       }
     }
     for (const sidecar of this.#local.containers) {
-      if (sidecar.role === 'sidecar' && this.#local.hasRun) this.#course(sidecar).catch(() => {})
+      if (sidecar.role === 'sidecar' && goesOn) this.#course(sidecar).catch(() => {})
     }
     return true
   }
 
   /** One that was added to debug the pod: runs once, beside the others. */
   async runEphemeral(container: LocalContainer): Promise<void> {
+    if (this.#beside !== this) return this.#beside.runEphemeral(container)
     const behavior = this.#behavior.container(container.spec, container.role)
     if (container.state.state === 'waiting') {
       await pullImage(container, behavior, this.#services)
@@ -154,6 +181,8 @@ export class ContainerRunner {
     for (;;) {
       if (container.state.state === 'terminated') {
         const { exitCode, startedAtMs, finishedAtMs } = container.state
+        if (this.#rounds !== undefined && restartsAll(container, exitCode))
+          return this.#rounds.restartAll()
         if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
         if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
         const isSame = await this.#backOff(container, backOffMs)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Container } from '@gyropilot/api'
-import { localContainer, mayRestart } from './local-pod.ts'
+import { localContainer, mayRestart, mayRestartAll, restartsAll } from './local-pod.ts'
 
 const exits = (spec: Partial<Container>, policy: 'Always' | 'Never', exitCode: number): boolean =>
   mayRestart(
@@ -25,4 +25,26 @@ test('a rule that knows the exit code comes before policies', () => {
   assert.equal(exits(rule('In', 42, 43), 'Never', 1), false)
   assert.equal(exits(rule('NotIn', 42), 'Never', 1), true)
   assert.equal(exits(rule('NotIn', 42), 'Never', 42), false)
+})
+
+test('a rule may start all containers of the pod again, its own too', () => {
+  const restartPolicyRules = [
+    { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } },
+  ]
+  const spec = { name: 'c', restartPolicy: 'Never', restartPolicyRules }
+  const container = localContainer(spec, 'main')
+  assert.equal(restartsAll(container, 42), true)
+  assert.equal(restartsAll(container, 1), false)
+  assert.equal(exits(spec, 'Never', 42), true)
+  assert.equal(exits(spec, 'Never', 1), false)
+  const restarts = [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }]
+  const first = { ...spec, restartPolicyRules: [...restarts, ...restartPolicyRules] }
+  assert.equal(restartsAll(localContainer(first, 'main'), 42), false)
+  assert.equal(mayRestartAll({ spec: { containers: [spec] } }), true)
+  assert.equal(
+    mayRestartAll({ spec: { containers: [{ name: 'c' }], initContainers: [spec] } }),
+    true,
+  )
+  const other = { name: 'c', restartPolicyRules: restarts }
+  assert.equal(mayRestartAll({ spec: { containers: [other] } }), false)
 })

@@ -66,6 +66,10 @@ export interface LocalPod {
   ip: string | undefined
   /** A main container has run: init containers count as done from then on. */
   hasRun: boolean
+  /** A rule has ended all of its containers, and none has begun again. */
+  isRestartingAll: boolean
+  /** Its init containers run once more, though it has run. */
+  beginsAnew: boolean
   /** The pod is being ended (deletion, deadline, eviction): nothing restarts. */
   ending: boolean
   /** Rejected, past its deadline or evicted. */
@@ -91,6 +95,8 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     startedAtMs: nowMs,
     ip: undefined,
     hasRun: false,
+    isRestartingAll: false,
+    beginsAnew: false,
     ending: false,
     failure: undefined,
     resize: {},
@@ -142,14 +148,34 @@ export function isInteractive({ stdin, command = [], args = [] }: Container): bo
 /** Whether a container that ended with this code is started again: by its rules, its own policy, or the pod's. */
 export function mayRestart(container: LocalContainer, pod: Pod, exitCode: number): boolean {
   if (container.role === 'sidecar') return true
-  const rule = container.spec.restartPolicyRules?.find(({ exitCodes }) => {
-    const isListed = exitCodes?.values?.includes(exitCode) ?? false
-    return exitCodes !== undefined && isListed === (exitCodes.operator === 'In')
-  })
-  if (rule?.action === 'Restart') return true
+  if (ruleFor(container.spec, exitCode) !== undefined) return true
   const policy = container.spec.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
   if (policy === 'Always') return container.role === 'main' || exitCode !== 0
   return policy === 'OnFailure' && exitCode !== 0
+}
+
+/** What the first of its rules that matches says. */
+function ruleFor({ restartPolicyRules }: Container, exitCode: number): string | undefined {
+  const rule = restartPolicyRules?.find(({ exitCodes }) => {
+    const isListed = exitCodes?.values?.includes(exitCode) ?? false
+    return exitCodes !== undefined && isListed === (exitCodes.operator === 'In')
+  })
+  return rule?.action
+}
+
+const RESTART_ALL = 'RestartAllContainers'
+
+/** Whether all containers of the pod are started again when this one ended with this code. */
+export function restartsAll({ spec }: LocalContainer, exitCode: number): boolean {
+  return ruleFor(spec, exitCode) === RESTART_ALL
+}
+
+/** Whether a rule of the pod could restart all of its containers. */
+export function mayRestartAll({ spec }: Pod): boolean {
+  return [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(
+    ({ restartPolicyRules = [] }) =>
+      restartPolicyRules.some(({ action }) => action === RESTART_ALL),
+  )
 }
 
 /** Takes up a pod that ran before this process did: containers keep running, counts and addresses stay. */
