@@ -72,6 +72,22 @@ for (const [line, port, text, expected] of [
   ['nginx', 8081, 'hostname', undefined],
 ] as const)
   test(`${line} by UDP at ${port}: ${text}`, () => {
-    const asked = { text, port, from: '10.0.0.1:5' }
-    assert.equal(agnhostDatagram(line.split(' '), 'web-0', asked), expected)
+    const asked = { bytes: Buffer.from(text), port, protocol: 'UDP', from: '10.0.0.1:5' } as const
+    const run = { hostname: 'web-0', environment: new Map() }
+    assert.equal(agnhostDatagram(line.split(' '), run, asked), expected)
   })
+
+test('agnhost porter answers by UDP and SCTP at the ports that its environment names', () => {
+  const environment = new Map([
+    ['SERVE_UDP_PORT_80', 'foo'],
+    ['SERVE_SCTP_PORT_81', 'bar'],
+  ])
+  const at = (port: number, protocol: 'UDP' | 'SCTP', words = ['/agnhost', 'porter']) =>
+    agnhostDatagram(words, { hostname: 'p', environment }, { port, protocol, bytes: Buffer.of() })
+  assert.deepEqual([at(80, 'UDP'), at(81, 'SCTP')], ['foo', 'bar'])
+  assert.deepEqual(
+    [at(80, 'SCTP'), at(81, 'UDP'), at(82, 'UDP')],
+    [undefined, undefined, undefined],
+  )
+  assert.equal(at(8081, 'SCTP', ['/agnhost', 'netexec']), undefined)
+})

@@ -40,20 +40,27 @@ export function requestLine({ method, path }: Request, nowMs: number): string {
   return `${time} ${method} ${path}\n`
 }
 
-/** What netexec, and serve-hostname with --udp, answer a datagram; undefined: nothing. */
+export interface AskedDatagram {
+  readonly port: number
+  readonly protocol: 'UDP' | 'SCTP'
+  readonly bytes: Uint8Array
+  /** Who asks, with its port. */
+  readonly from?: string | undefined
+}
+
+/** What netexec, porter, and serve-hostname with --udp, answer a datagram; undefined: nothing. */
 export function agnhostDatagram(
   words: readonly string[],
-  hostname: string,
-  {
-    text,
-    port,
-    from,
-  }: { readonly text: string; readonly port: number; readonly from?: string | undefined },
+  { hostname, environment }: Pick<AskedRun, 'hostname' | 'environment'>,
+  { port, protocol, bytes, from }: AskedDatagram,
 ): string | undefined {
   const { subcommand, flags } = agnhostCall(words) ?? {}
+  if (subcommand === 'porter') return environment.get(`SERVE_${protocol}_PORT_${port}`)
+  if (protocol !== 'UDP') return undefined
   if (subcommand === 'serve-hostname' && flags?.get('udp') === 'true')
     return port === Number(flags.get('port') ?? 9376) ? hostname : undefined
   if (subcommand !== 'netexec' || port !== Number(flags?.get('udp-port') ?? 8081)) return undefined
+  const text = Buffer.from(bytes).toString()
   const [command = '', ...rest] = text.trim().split(' ')
   switch (command.toLowerCase()) {
     case 'hostname':

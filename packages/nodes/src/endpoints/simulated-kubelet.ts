@@ -13,7 +13,7 @@ import type { LocalContainer } from '../running/local-pod.ts'
 import type { NodeServices } from '../pod/node-services.ts'
 import type { PodWorker } from '../pod/pod-worker.ts'
 import { INTERRUPTED_EXIT_CODE } from '../shell/process.ts'
-import { printedBy, runInContainer } from '../container/container-commands.ts'
+import { environmentOf, printedBy, runInContainer } from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
 import type {
   CommandEnd,
@@ -25,6 +25,7 @@ import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
 import type { Dial, PortStreams } from '../container/port-answers.ts'
+import type { AskedDatagram } from '../container/agnhost-server.ts'
 import { agnhostDatagram, logsRequests, requestLine } from '../container/agnhost-server.ts'
 import { hostnameOf } from '../container/pod-names.ts'
 import { consumerPort } from '../container/resource-consumer.ts'
@@ -156,18 +157,14 @@ export class SimulatedKubelet {
   }
 
   /** What the pod answers to it; undefined: nothing. */
-  async datagram(
-    pod: Pod,
-    port: number,
-    bytes: Uint8Array,
-    from: string | undefined,
-  ): Promise<Uint8Array | undefined> {
+  async datagram(pod: Pod, asked: AskedDatagram): Promise<Uint8Array | undefined> {
     const worker = this.#workers.get(pod.metadata?.uid ?? '')
     for (const { spec, state, containerId = '' } of worker?.local.containers ?? []) {
       if (state.state !== 'running') continue
-      const { nodeName, pod } = worker!.place(spec, containerId)
-      const asked = { text: Buffer.from(bytes).toString(), port, from }
-      const said = agnhostDatagram(programOf(spec), hostnameOf(pod, nodeName), asked)
+      const place = worker!.place(spec, containerId)
+      const hostname = hostnameOf(place.pod, place.nodeName)
+      const environment = await environmentOf(place)
+      const said = agnhostDatagram(programOf(spec), { hostname, environment }, asked)
       if (said !== undefined) return Buffer.from(said)
     }
     return undefined

@@ -1,10 +1,11 @@
 /** `agnhost connect HOST:PORT`: whether somebody listens, in words that scripts look for. */
 import { durationMs } from '../behavior/duration.ts'
+import type { Protocol } from '../shell/network.ts'
 import type { Process } from '../shell/process.ts'
 import { reach } from './reach.ts'
 
 const DEFAULT_TIMEOUT_MS = 60_000
-const PROTOCOLS: Readonly<Record<string, 'TCP' | 'UDP'>> = { tcp: 'TCP', udp: 'UDP' }
+const PROTOCOLS: Readonly<Record<string, Protocol>> = { tcp: 'TCP', udp: 'UDP', sctp: 'SCTP' }
 const WORDS = { refused: 'REFUSED', lost: 'TIMEOUT', late: 'TIMEOUT', elsewhere: 'OTHER' } as const
 
 export async function connect(

@@ -337,7 +337,7 @@ test('agnhost connect says nothing where somebody listens, DNS of a name that no
   assert.deepEqual([well.exitCode, well.err, well.out], [0, '', ''])
   const nameless = await run(['/agnhost', 'connect', 'x:1'], { lookup: { kind: 'unknown' } })
   assert.deepEqual([nameless.exitCode, nameless.err], [1, 'DNS: no such host x\n'])
-  for (const args of [['--protocol=sctp', 'web:80'], ['web']])
+  for (const args of [['--protocol=dccp', 'web:80'], ['web']])
     assert.equal((await run(['/agnhost', 'connect', ...args])).err, 'UNKNOWN\n')
 })
 
@@ -359,6 +359,8 @@ test('agnhost connect by UDP asks for an answer', async () => {
     [well.exitCode, well.sent, well.protocol],
     [0, ['10.0.0.7:53 hostname\n'], 'UDP'],
   )
+  const sctp = await run(['/agnhost', 'connect', '--protocol=sctp', 'web:53'])
+  assert.deepEqual([sctp.sent, sctp.protocol], [['10.0.0.7:53 '], 'SCTP'])
   const lost = await run(udp, { exchanges: [{ kind: 'lost' }] })
   assert.deepEqual([lost.exitCode, lost.err], [1, 'TIMEOUT\n'])
 })

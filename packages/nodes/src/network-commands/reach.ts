@@ -1,4 +1,5 @@
 /** From a command to who answers it: the name first, then the address. */
+import type { Protocol } from '../shell/network.ts'
 import type { Process } from '../shell/process.ts'
 
 interface Wanted {
@@ -7,7 +8,7 @@ interface Wanted {
   readonly bytes: Uint8Array
   readonly mostMs: number
   /** Default: TCP. */
-  readonly protocol?: 'TCP' | 'UDP' | undefined
+  readonly protocol?: Protocol | undefined
 }
 
 export type Reached =

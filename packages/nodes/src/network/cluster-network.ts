@@ -9,10 +9,11 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { orMissing } from '../container/missing.ts'
 import { targetOf } from '../container/port-answers.ts'
+import type { AskedDatagram } from '../container/agnhost-server.ts'
 import type { PortStreams } from '../container/port-answers.ts'
 import { hostsOf, resolverOf } from '../container/pod-names.ts'
 import { Gathering } from '../files/gathered.ts'
-import type { Exchange, Lookup, Network, Sent } from '../shell/network.ts'
+import type { Exchange, Lookup, Network, Protocol, Sent } from '../shell/network.ts'
 import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
 import type { ClusterName } from './cluster-names.ts'
 import { healthCheckAnswer } from './health-check-port.ts'
@@ -48,12 +49,7 @@ type Forward = (
 ) => Promise<string | undefined> | undefined
 
 /** What a pod that runs on one of the nodes answers a datagram; undefined: nothing. */
-type Datagram = (
-  pod: Pod,
-  port: number,
-  bytes: Uint8Array,
-  from: string | undefined,
-) => Promise<Uint8Array | undefined> | undefined
+type Datagram = (pod: Pod, asked: AskedDatagram) => Promise<Uint8Array | undefined> | undefined
 
 interface ClusterNetworkOptions {
   readonly client: Client
@@ -278,9 +274,10 @@ class PodNetwork implements Network {
     if (isEncrypted && targetOf(pod, port) !== undefined) return { kind: 'elsewhere' }
     const [own] = addressesOf(this.#pod)
     const from = own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`
-    if (protocol === 'UDP') {
-      const said = await this.#options.datagram(pod, port, bytes, from)
-      return said === undefined ? { kind: 'lost' } : { kind: 'answered', bytes: said, isReal: true }
+    if (protocol !== 'TCP') {
+      const said = await this.#options.datagram(pod, { port, protocol, bytes, from })
+      if (said !== undefined) return { kind: 'answered', bytes: said, isReal: true }
+      return { kind: protocol === 'UDP' ? 'lost' : 'refused' }
     }
     const received = new Gathering(MOST_ANSWER_BYTES)
     const over = new AbortController()
@@ -333,7 +330,7 @@ class PodNetwork implements Network {
   }
 }
 
-function protocolOf({ protocol = 'TCP' }: Sent): 'TCP' | 'UDP' {
+function protocolOf({ protocol = 'TCP' }: Sent): Protocol {
   return protocol
 }
 

@@ -1,6 +1,6 @@
 /** Which pod of a node has one of its ports. Contract: docs/behaviour/simulation/kubelet.md, Network. Pure. */
 import type { Pod } from '@gyropilot/api'
-import type { Protocol } from './network-policies.ts'
+import type { Protocol } from '../shell/network.ts'
 
 const LIVE_PHASES: ReadonlySet<string | undefined> = new Set(['Pending', 'Running'])
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])

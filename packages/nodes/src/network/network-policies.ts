@@ -5,11 +5,12 @@
 import { cidrContains, labelQueryOf, parseCidr, parseIp } from '@gyropilot/api'
 import type { LabelSelector, NetworkPolicy, Pod } from '@gyropilot/api'
 
+import type { Protocol } from '../shell/network.ts'
+
 type Rule = NonNullable<NonNullable<NetworkPolicy['spec']>['ingress']>[number]
 type Peer = NonNullable<Rule['from']>[number]
 type PolicyPort = NonNullable<Rule['ports']>[number]
 type Labels = Readonly<Record<string, string>>
-export type Protocol = 'TCP' | 'UDP'
 
 /** One end of a connection. */
 export interface Party {

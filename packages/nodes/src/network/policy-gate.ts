@@ -4,7 +4,8 @@ import type { NetworkPolicy, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { orMissing } from '../container/missing.ts'
 import { isAllowed } from './network-policies.ts'
-import type { Party, Protocol } from './network-policies.ts'
+import type { Protocol } from '../shell/network.ts'
+import type { Party } from './network-policies.ts'
 
 const DNS_PORT = 53
 

@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/simulation/kubelet.md, Network. Pure.
  */
 import type { EndpointSlice, Service } from '@gyropilot/api'
+import type { Protocol } from '../shell/network.ts'
 import { compareStrings } from '@gyropilot/foundation'
 
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
@@ -65,7 +66,7 @@ export function portOf(
   { spec }: Service,
   kind: 'port' | 'nodePort',
   number: number,
-  wanted: 'TCP' | 'UDP',
+  wanted: Protocol,
 ): ServicePort | undefined {
   return spec?.ports?.find(
     ({ protocol = 'TCP', ...each }) => each[kind] === number && protocol === wanted,

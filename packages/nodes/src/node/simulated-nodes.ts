@@ -94,8 +94,7 @@ export class SimulatedNodes {
       random: options.random.fork('network'),
       forward: (pod, port, streams) =>
         kubeletOf(pod.spec?.nodeName ?? '')?.forward(pod, port, streams),
-      datagram: (pod, port, bytes, from) =>
-        kubeletOf(pod.spec?.nodeName ?? '')?.datagram(pod, port, bytes, from),
+      datagram: (pod, asked) => kubeletOf(pod.spec?.nodeName ?? '')?.datagram(pod, asked),
     })
     this.#pods.addHandler({
       onAdd: (pod) => this.#changed(pod),

@@ -26,12 +26,14 @@ export type Exchange =
   | { readonly kind: 'late' }
   | { readonly kind: 'elsewhere' }
 
+export type Protocol = 'TCP' | 'UDP' | 'SCTP'
+
 export interface Sent {
-  /** None: only whether somebody listens. */
+  /** None: only whether somebody listens. By SCTP that is all that is known. */
   readonly bytes: Uint8Array
   readonly mostMs: number
   /** Default: TCP. */
-  readonly protocol?: 'TCP' | 'UDP' | undefined
+  readonly protocol?: Protocol | undefined
   /** It is HTTPS in truth: programs of the user's cannot be asked so. */
   readonly isEncrypted?: boolean | undefined
 }
