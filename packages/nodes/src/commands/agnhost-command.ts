@@ -34,15 +34,33 @@ export function agnhostCall([name = '', subcommand = 'help', ...args]: readonly 
   return { subcommand, flags }
 }
 
+/** Where the program of the image `resource-consumer` listens, which agnhost has, too; undefined: it is another. */
+export function consumerPort(words: readonly string[]): number | undefined {
+  const [name = '', ...args] = words
+  const call = agnhostCall(words)
+  if (call?.subcommand === 'resource-consumer') return Number(call.flags.get('port') ?? 8080)
+  if (!/^\/?consumer$/.test(name)) return undefined
+  const [, port] = /^--?port[= ](\d+)$/.exec(args.join(' ')) ?? []
+  return Number(port ?? 8080)
+}
+
 /** Whether it answers HTTP there. */
 export function servesHttp(words: readonly string[], port: number): boolean {
-  const call = agnhostCall(words)
-  if (call?.subcommand === 'netexec') return port === Number(call.flags.get('http-port') ?? 8080)
-  if (call?.subcommand === 'serve-hostname') return port === Number(call.flags.get('port') ?? 9376)
-  return (
-    /^resource-consumer(?:-controller)?$/.test(call?.subcommand ?? '') &&
-    port === Number(call?.flags.get('port') ?? 8080)
-  )
+  return httpPort(words) === port
+}
+
+function httpPort(words: readonly string[]): number | undefined {
+  const { subcommand, flags } = agnhostCall(words) ?? {}
+  switch (subcommand) {
+    case 'netexec':
+      return Number(flags?.get('http-port') ?? 8080)
+    case 'serve-hostname':
+      return Number(flags?.get('port') ?? 9376)
+    case 'resource-consumer-controller':
+      return Number(flags?.get('port') ?? 8080)
+    default:
+      return consumerPort(words)
+  }
 }
 
 /** Whether what it prints depends on what it meets at the time, so that it cannot be told later. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { pod } from '@gyropilot/api/testing'
-import { servePort, targetOf } from './port-answers.ts'
+import { portProblem, servePort, targetOf } from './port-answers.ts'
 import type { Dialed } from './port-answers.ts'
 import { inputOf } from '../shell/input.ts'
 
@@ -103,4 +103,37 @@ test('what is no request of HTTP is answered as a server does, and at once', asy
     await servePort(web, 80, flow, undefined)
     assert.match(flow.said.join(''), expected, input)
   }
+})
+
+test('a program that is known listens at its port whatever ports are declared', async () => {
+  const known = {
+    name: 'c',
+    image: 'agnhost:2',
+    args: ['netexec'],
+    ports: [{ containerPort: 80 }],
+  }
+  const own = pod({ name: 'own', spec: { containers: [known] } })
+  assert.equal(await servePort(own, 8080, streams('GET / HTTP/1.1\r\n\r\n'), undefined), undefined)
+  assert.match((await servePort(own, 81, streams(''), undefined)) ?? '', /connection refused/)
+  assert.equal(portProblem(own, known, { tcpSocket: { port: 8080 } }), undefined)
+  assert.match(portProblem(own, known, { tcpSocket: { port: 81 } }) ?? '', /connection refused/)
+})
+
+test('who answers gets the form that was sent, in whatever pieces it came; what is no form is not waited for', async () => {
+  const bodies: (string | undefined)[] = []
+  const answer = async ({ body }: { readonly body?: string | undefined }) => {
+    bodies.push(body)
+    return undefined
+  }
+  const ask = async (...pieces: string[]): Promise<void> => {
+    async function* input() {
+      for (const piece of pieces) yield Buffer.from(piece)
+    }
+    const flow = { ...streams(''), input: input() }
+    await servePort(web, 80, flow, undefined, answer)
+  }
+  await ask('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n', 'a=1', '&b')
+  await ask('POST / HTTP/1.1\r\ncontent-length: 900000\r\n\r\nbegin')
+  await ask('GET / HTTP/1.1\r\n\r\n')
+  assert.deepEqual(bodies, ['a=1&b', 'begin', ''])
 })

@@ -101,19 +101,22 @@ export function targetOf(pod: Pod, port: number): Target | undefined {
 }
 
 /**
- * Whether a container of the pod listens there: one that says so, or any where none declares a port. Declaring them is only
- * information, and `kubectl create deployment web --image=nginx` declares none.
+ * Whether a container of the pod listens there: one that says so or is known to, or any where none declares a port. Declaring them
+ * is only information, and `kubectl create deployment web --image=nginx` declares none.
  */
 function listens(pod: Pod, port: number): boolean {
   return listener(pod, port) !== undefined
 }
 
-/** The one that says so, else the one that is known to, else the first. */
+/** The one that says so, else one whose program is known to; else the first, where none says anything. */
 export function listener({ spec }: Pod, port: number): Container | undefined {
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
-  if (containers.every(({ ports = [] }) => ports.length === 0))
-    return containers.find((each) => servesHttp(programOf(each), port)) ?? containers[0]
-  return containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port))
+  const silent = containers.every(({ ports = [] }) => ports.length === 0)
+  return (
+    containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port)) ??
+    containers.find((each) => servesHttp(programOf(each), port)) ??
+    (silent ? containers[0] : undefined)
+  )
 }
 
 type Connection = Pick<NonNullable<Container['livenessProbe']>, 'httpGet' | 'tcpSocket' | 'grpc'>
@@ -125,16 +128,18 @@ type Connection = Pick<NonNullable<Container['livenessProbe']>, 'httpGet' | 'tcp
  */
 export function portProblem(
   pod: Pod,
-  { ports = [] }: Container,
+  container: Container,
   { httpGet, tcpSocket, grpc }: Connection,
   opensNone = false,
 ): string | undefined {
+  const { ports = [] } = container
   const port = httpGet?.port ?? tcpSocket?.port ?? grpc?.port
   if (port === undefined || (ports.length === 0 && !opensNone)) return undefined
   if (httpGet?.host || tcpSocket?.host) return undefined
   if (targetOf(pod, Number(port)) !== undefined) return undefined
   if (ports.some(({ containerPort, name }) => port === containerPort || port === name))
     return undefined
+  if (servesHttp(programOf(container), Number(port))) return undefined
   const ip = pod.status?.podIP ?? ''
   const refused = `dial tcp ${ip}:${port}: connect: connection refused`
   if (httpGet === undefined) return refused

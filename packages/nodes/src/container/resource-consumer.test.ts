@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Consumption, consumerPage, consumerPort } from './resource-consumer.ts'
+import { consumerPort } from '../commands/agnhost-command.ts'
+import { Consumption, consumerPage } from './resource-consumer.ts'
 
 const MIB = 2 ** 20
 const asks = (path: string, more: object = {}) => ({ port: 8080, method: 'POST', path, ...more })

@@ -2,11 +2,10 @@
  * The program of the image `resource-consumer` (also `agnhost resource-consumer`), which takes as much as it is told to by HTTP.
  * Contract: docs/behaviour/simulation/kubelet.md, Usage.
  */
-import { agnhostCall } from '../commands/agnhost-command.ts'
+import { consumerPort } from '../commands/agnhost-command.ts'
 import { PLAIN_TEXT, parametersOf } from './port-answers.ts'
 import type { Page, Request } from './port-answers.ts'
 
-const DEFAULT_PORT = 8080
 /** What a node tells of the time of a processor is what went by since it looked last. */
 const WINDOW_MS = 15_000
 const IDLE_MILLI_CORES = 1
@@ -45,17 +44,6 @@ export class Consumption {
     }
     return { cpuNanoCores: Math.round(milliCores * NANO_PER_MILLI), memoryBytes }
   }
-}
-
-/** Where the program listens; undefined: it is another. */
-export function consumerPort(words: readonly string[]): number | undefined {
-  const [name = '', ...args] = words
-  const call = agnhostCall(words)
-  if (call?.subcommand === 'resource-consumer')
-    return Number(call.flags.get('port') ?? DEFAULT_PORT)
-  if (!/^\/?consumer$/.test(name)) return undefined
-  const [, port] = /^--?port[= ](\d+)$/.exec(args.join(' ')) ?? []
-  return Number(port ?? DEFAULT_PORT)
 }
 
 /** Undefined: the program is another, or listens at another port. */
