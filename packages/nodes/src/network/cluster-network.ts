@@ -26,6 +26,7 @@ import {
   outerAddresses,
   portOf,
   routeOf,
+  seenAtNode,
 } from './service-routes.ts'
 import type { Destination, ServicePort } from './service-routes.ts'
 import { Sessions } from './sessions.ts'
@@ -203,16 +204,14 @@ class PodNetwork implements Network {
     const protocol = protocolOf(sent)
     const { items } = await this.#options.client.resource(resources.services).list()
     for (const service of items) {
-      const { healthCheckNodePort, externalTrafficPolicy } = service.spec ?? {}
-      if (healthCheckNodePort === port && protocol === 'TCP') {
+      if (service.spec?.healthCheckNodePort === port && protocol === 'TCP') {
         const bytes = healthCheckAnswer(service, await this.#slicesOf(service), nodeName)
         return { kind: 'answered', bytes, isReal: true }
       }
       const found = portOf(service, 'nodePort', port, protocol)
       if (found === undefined) continue
-      // From outside another policy counts.
-      const spec = { ...service.spec, internalTrafficPolicy: externalTrafficPolicy }
-      return this.#exchangeBehind({ ...service, spec } as Service, found, nodeName, sent)
+      const isOwnNode = this.#pod.spec?.hostNetwork === true && nodeName === this.#nodeName
+      return this.#exchangeBehind(seenAtNode(service, isOwnNode), found, nodeName, sent)
     }
     const there = podAtHostPort(await this.#podsOn(nodeName), { address, port, protocol })
     if (there === undefined) return { kind: 'elsewhere' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@gyropilot/api'
-import { headlessAddresses, routeOf } from './service-routes.ts'
+import { headlessAddresses, routeOf, seenAtNode } from './service-routes.ts'
 
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
 
@@ -108,4 +108,16 @@ test('a headless Service stands for its ready addresses, or for all where it say
   assert.deepEqual(headlessAddresses(eager, slices, 'db-0'), ['10.1.0.2'])
   assert.deepEqual(headlessAddresses(service(), slices, 'db-0'), [])
   assert.deepEqual(headlessAddresses(service(), slices, '10-1-0-3'), ['10.1.0.3'])
+})
+
+test('at the ports of a node externalTrafficPolicy counts, but for the node itself', () => {
+  const policies = { externalTrafficPolicy: 'Local', internalTrafficPolicy: 'Cluster' } as const
+  const far = [slice([endpoint('10.1.0.2', { nodeName: 'far' })])]
+  const at = (isOwnNode: boolean, spec: Service['spec']) =>
+    routeOf(seenAtNode(service(spec), isOwnNode), HTTP, far, 'near')
+  assert.deepEqual(at(false, policies), { kind: 'lost' })
+  assert.deepEqual(at(true, policies), to('10.1.0.2'))
+  assert.deepEqual(at(false, { ...policies, externalTrafficPolicy: 'Cluster' }), to('10.1.0.2'))
+  const inner = { externalTrafficPolicy: 'Cluster', internalTrafficPolicy: 'Local' } as const
+  assert.deepEqual(at(false, inner), to('10.1.0.2'))
 })

@@ -53,6 +53,13 @@ export function routeOf(
   return { kind: 'to', destinations: destinations.toSorted(byAddress) }
 }
 
+/** As it is at the ports of a node: for whoever asks from outside another policy counts, for the node itself none. */
+export function seenAtNode(service: Service, isOwnNode: boolean): Service {
+  const { spec } = service
+  const internalTrafficPolicy = isOwnNode ? 'Cluster' : spec?.externalTrafficPolicy
+  return { ...service, spec: { ...spec, internalTrafficPolicy } as Service['spec'] & object }
+}
+
 /** How many ready endpoints are on the node. */
 export function localEndpointCount(slices: readonly EndpointSlice[], nodeName: string): number {
   return slices
