@@ -165,6 +165,29 @@ export interface SyncOptions extends DriveOptions {
   readonly settings?: Partial<PersistentVolumeBinderConfiguration>
 }
 
+type Policy = NonNullable<PersistentVolume['spec']>['persistentVolumeReclaimPolicy']
+
+/** Bound to claim `c` of the uid `c-uid`, with a policy and a source. */
+export function held(
+  policy: Policy,
+  source: object = {},
+  more: VolumeOptions = {},
+): PersistentVolume {
+  return volume('v', {
+    phase: 'Bound',
+    claimUid: 'c-uid',
+    ...more,
+    spec: { persistentVolumeReclaimPolicy: policy, ...source },
+  })
+}
+
+/** The API server has this volume, and no claim. */
+export const found = (object: PersistentVolume): SyncOptions =>
+  ({
+    onRead: ({ type }: { type?: { kind: string } } & object) =>
+      type?.kind === 'PersistentVolume' ? { ok: true, object } : refused(404, 'NotFound'),
+  }) as SyncOptions
+
 /** Everything that outlives one sync. */
 export function world(objects: readonly KubernetesObject[], options: SyncOptions = {}) {
   const informers = fakeInformers(objects)

@@ -4,8 +4,9 @@ import { resources } from '@gyropilot/api'
 import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import type { OutsideCall } from '@gyropilot/runtime'
 import { refused } from '../../workload-support/fixtures.ts'
-import { claim, storageClass, world } from '../fixtures.ts'
+import { claim, storageClass, volume, world } from '../fixtures.ts'
 import type { ClaimOptions, SyncOptions } from '../fixtures.ts'
+import { folderCalls } from './host-path.ts'
 
 const PLUGIN = 'kubernetes.io/host-path'
 const SELECTED = 'volume.kubernetes.io/selected-node'
@@ -84,6 +85,63 @@ test('a folder is made and its volume saved, bound from the first', () => {
     status: { phase: 'Bound' },
   })
   assert.deepEqual(here.syncClaim()?.effects, [], 'it is there')
+  assert.deepEqual(provisioningsRan(here), [1, 0])
+})
+
+/** How many runs of the plugin succeeded, and how many failed. */
+function provisioningsRan({ metrics }: Pick<ReturnType<typeof world>, 'metrics'>) {
+  const labels = { volume_plugin: PLUGIN, operation_name: 'volume_provision', migrated: 'false' }
+  return ['success', 'fail-unknown'].map(
+    (status) =>
+      metrics.observed('storage_operation_duration_seconds', { ...labels, status }).length,
+  )
+}
+
+test('a volume has the modes of its claim, and may be written by one node where it says none', () => {
+  const modesOf = (spec: PersistentVolumeClaim['spec']) => {
+    const { writes } = local({}, [asking({ spec })]).syncClaim()!
+    const [{ object }] = writes as unknown as [{ object: PersistentVolume }]
+    return [object.spec?.accessModes, object.spec?.volumeMode]
+  }
+  assert.deepEqual(modesOf({ accessModes: ['ReadWriteMany'], volumeMode: 'Filesystem' }), [
+    ['ReadWriteMany'],
+    'Filesystem',
+  ])
+  assert.deepEqual(modesOf({ accessModes: undefined }), [['ReadWriteOnce'], undefined])
+})
+
+test('a claim that could not be written is tried again', () => {
+  const onWrite = () => refused(500, 'InternalError')
+  const asked = local({ onWrite }, [asking({ annotations: {} })]).syncClaim()!
+  assert.deepEqual([asked.error, asked.told], ['InternalError', []])
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
+  const annotations = { ...ASKED, [SELECTED]: 'n' }
+  const failing = { onWrite, onOutside: () => failure('no space') }
+  assert.equal(local(failing, [asking({ annotations }), node]).syncClaim()?.error, 'InternalError')
+})
+
+test('a volume that is gone after it was seen is made again', () => {
+  const here = local()
+  here.syncClaim()
+  // Of another claim: this one cannot be bound to it.
+  const claimRef = { namespace: 'ns', name: 'other', uid: 'other-uid' }
+  const seen = volume('pvc-c-uid', { claimRef })
+  here.informers.apply(resources.persistentvolumes, seen)
+  here.syncClaim()
+  here.informers.remove(resources.persistentvolumes, seen)
+  here.syncClaim()
+  assert.equal(here.calls.length, 2)
+})
+
+test('folders are made and removed by those who can', async () => {
+  const done: string[] = []
+  const perform = folderCalls({
+    make: async (path) => void done.push(`make ${path}`),
+    remove: async (path) => void done.push(`remove ${path}`),
+  })
+  await perform({ name: 'makeFolder', arguments: ['/tmp/a'] })
+  await perform({ name: 'removeFolder', arguments: ['/tmp/b'] })
+  assert.deepEqual(done, ['make /tmp/a', 'remove /tmp/b'])
 })
 
 test('one that is kept has no finalizer', () => {
@@ -99,6 +157,8 @@ test('a claim is told why there is no volume, and only what may pass is tried ag
   assert.deepEqual(gone.syncClaim()?.told, [
     'ProvisioningFailed: Failed to get target node: node "nowhere" not found',
   ])
+  const labels = { plugin_name: PLUGIN, operation_name: 'provision' }
+  assert.equal(gone.metrics.value('volume_operation_errors_total', labels), 1)
   const block = local({}, [asking({ spec: { volumeMode: 'Block' } })])
   const text = `ProvisioningFailed: Failed to provision volume with StorageClass "local": ${PLUGIN} does not support block volume provisioning`
   assert.deepEqual(block.syncClaim()?.told, [text])
@@ -106,8 +166,8 @@ test('a claim is told why there is no volume, and only what may pass is tried ag
   await block.clock.advance(500)
   assert.deepEqual(block.syncClaim()?.told, [text])
   assert.deepEqual(block.calls, [])
-  const labels = { plugin_name: PLUGIN, operation_name: 'provision' }
   assert.equal(block.metrics.value('volume_operation_errors_total', labels), 2)
+  assert.deepEqual(provisioningsRan(block), [0, 2])
 })
 
 test('what a claim is told of is not told again when the claim comes back at once with its annotations', async () => {
@@ -143,6 +203,15 @@ test('a claim that changed after it was told is told again', async () => {
   assert.equal(here.syncClaim()!.told.length, 1)
   await here.clock.advance(60_000)
   assert.equal(here.syncClaim()!.told.length, 1)
+  // Its annotations were written when it was told; it comes back as somebody changed it since.
+  const other = local({ settings: { enableHostPathProvisioner: false } }, [
+    asking({ annotations: {} }),
+  ])
+  assert.equal(other.syncClaim()!.told.length, 1)
+  await other.clock.advance(60_000)
+  const changed = asking({ annotations, resourceVersion: '200' })
+  other.informers.apply(resources.persistentvolumeclaims, changed)
+  assert.equal(other.syncClaim()!.told.length, 1)
 })
 
 test('a folder that cannot be made lets the scheduler choose another node', () => {

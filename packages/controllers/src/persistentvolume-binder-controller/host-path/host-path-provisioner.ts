@@ -68,7 +68,6 @@ function isOwnEcho(
   claim: PersistentVolumeClaim,
 ): boolean {
   const told = toldAtOwnVersion.get(keyOf(claim))
-  if (told === undefined) return false
   toldAtOwnVersion.delete(keyOf(claim))
   return claim === cached && told === claim.metadata?.resourceVersion
 }
@@ -79,15 +78,9 @@ function* goOn(
   storageClass: StorageClass,
   begun: BegunVolume,
 ): Reconcile {
-  switch (begun.state) {
-    case 'unsaved':
-      return yield* save(binder, claim, storageClass, begun)
-    case 'given up':
-      return yield* cleanUp(binder, claim, begun)
-    case 'saved':
-      // Its event will come.
-      return
-  }
+  if (begun.state === 'unsaved') return yield* save(binder, claim, storageClass, begun)
+  if (begun.state === 'given up') return yield* cleanUp(binder, claim, begun)
+  // Saved: its event will come.
 }
 
 /** What no try can help. */

@@ -1,35 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { Event, PersistentVolume, Pod } from '@gyropilot/api'
+import type { PersistentVolume } from '@gyropilot/api'
 import { refused } from '../../workload-support/fixtures.ts'
 import {
   CHOSEN,
   boundPair,
   checkVolumes,
   claim,
-  podUsing,
+  found,
+  held,
   storageClass,
   volume,
   world,
 } from '../fixtures.ts'
-import type { SyncOptions, VolumeOptions } from '../fixtures.ts'
-import { defaultPersistentVolumeBinderConfiguration } from '../config.ts'
-import { recyclerPod } from './recycle.ts'
+import type { VolumeOptions } from '../fixtures.ts'
 
 type Policy = NonNullable<PersistentVolume['spec']>['persistentVolumeReclaimPolicy']
 const PROVISIONED = { 'pv.kubernetes.io/provisioned-by': 'example.com/disk' }
 const ELSEWHERE = claim('c', { volumeName: 'w' })
 const [boundVolume, boundClaim] = boundPair()
-/** Bound to claim `c` of the uid `c-uid`, with a policy and a source. */
-function held(policy: Policy, source: object = {}, more: VolumeOptions = {}): PersistentVolume {
-  return volume('v', {
-    phase: 'Bound',
-    claimUid: 'c-uid',
-    ...more,
-    spec: { persistentVolumeReclaimPolicy: policy, ...source },
-  })
-}
 const RENEWED = claim('c', { uid: 'new-uid' })
 
 checkVolumes(
@@ -115,6 +105,48 @@ test('a live look is for claims whose volume still counts as theirs', () => {
   )
 })
 
+test('nobody is asked about a claim that the cache has', () => {
+  const onRead = () => assert.fail('asked')
+  assert.deepEqual(world([boundVolume, boundClaim], { onRead }).syncVolume()?.done, [])
+})
+
+test('what was released gets its claim again when the server has it, though the cache has a namesake', () => {
+  const volumes = [held('Retain', {}, { phase: 'Released' }), RENEWED]
+  const here = world(volumes, { onRead: () => ({ ok: true, object: boundClaim }) })
+  assert.deepEqual(here.syncVolume()?.done, ['volume v is Bound'])
+})
+
+test('a phase is written with its message, or without the one before', () => {
+  const statuses = [
+    released({ fc: {} }),
+    { ...volume('v', { phase: 'Failed' }), status: { phase: 'Failed', message: 'broken' } },
+  ].map((one) => {
+    const [write] = world([one as PersistentVolume]).syncVolume()!.writes
+    return (write as unknown as { object: PersistentVolume }).object.status
+  })
+  assert.deepEqual(statuses, [
+    {
+      phase: 'Failed',
+      message: 'error getting deleter volume plugin for volume "v": no volume plugin matched',
+    },
+    { phase: 'Available' },
+  ])
+})
+
+test('a volume that could not be written is tried again', () => {
+  const annotations = { 'pv.kubernetes.io/provisioned-by': HOST_PLUGIN }
+  const finalizers = ['kubernetes.io/pv-controller']
+  for (const object of [
+    volume('v', { annotations, spec: { persistentVolumeReclaimPolicy: 'Delete' } }),
+    released({ fc: {} }),
+    released(TMP, { finalizers }),
+  ]) {
+    const here = world([object], { onWrite: () => refused(500, 'InternalError') })
+    const { error, told, done } = here.syncVolume()!
+    assert.deepEqual([error, told, done.length], ['InternalError', [], 1])
+  }
+})
+
 test('unbinding removes what the controller chose, and keeps the name that a user reserved', () => {
   const specs = [boundVolume, held('Retain')].map((one) => {
     const [write] = world([one, ELSEWHERE]).syncVolume()?.writes ?? []
@@ -148,11 +180,6 @@ const TMP = { hostPath: { path: '/tmp/x' } }
 const NO_DELETER =
   'error getting deleter volume plugin for volume "v": no deletable volume plugin matched'
 const HOST_PATH_REFUSED = 'host_path deleter only supports /tmp/.+ but received provided /tmp/'
-const found = (object: PersistentVolume): SyncOptions =>
-  ({
-    onRead: ({ type }: { type?: { kind: string } } & object) =>
-      type?.kind === 'PersistentVolume' ? { ok: true, object } : refused(404, 'NotFound'),
-  }) as SyncOptions
 
 checkVolumes(
   'Given Delete with success, plugin errors, vanished or rebound PVs, external and migrated, two PVs for one claim, then as defined.',
@@ -281,6 +308,15 @@ checkVolumes(
   ],
 )
 
+/** How many deletions by the plugin succeeded, and how many failed. */
+function deletionsRan({ metrics }: ReturnType<typeof world>): readonly number[] {
+  const labels = { volume_plugin: HOST_PLUGIN, operation_name: 'volume_delete', migrated: 'false' }
+  return ['success', 'fail-unknown'].map(
+    (status) =>
+      metrics.observed('storage_operation_duration_seconds', { ...labels, status }).length,
+  )
+}
+
 test('what cannot be deleted is tried again later and later', async () => {
   const here = world([held('Delete', { hostPath: { path: '/data' } }, { phase: 'Failed' })])
   const reads = () => here.syncVolume()?.effects.length
@@ -293,163 +329,7 @@ test('what cannot be deleted is tried again later and later', async () => {
   assert.equal(reads(), 1)
   const labels = { plugin_name: 'kubernetes.io/host-path', operation_name: 'delete' }
   assert.equal(here.metrics.value('volume_operation_errors_total', labels), 3)
-})
-
-const NFS = { nfs: { server: 's', path: '/p' } }
-const recycled = (source: object = NFS) => held('Recycle', source, { phase: 'Released' })
-function recycler(
-  phase: string,
-  more: Partial<NonNullable<Pod['metadata']>> = {},
-  message?: string,
-): Pod {
-  const plain = recyclerPod(recycled(), defaultPersistentVolumeBinderConfiguration)
-  return {
-    ...plain,
-    metadata: { ...plain.metadata, uid: 'pod-uid', ...more },
-    status: { phase, ...(message && { message }) },
-  } as Pod
-}
-
-checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
-  {
-    title: 'unused',
-    objects: [held('Recycle', NFS)],
-    done: ['volume v is Released', 'create Pod recycler-for-v'],
-  },
-  {
-    title: 'used by pods',
-    objects: [
-      recycled(),
-      podUsing('q', 'n', 'Running'),
-      podUsing('p'),
-      podUsing('over', 'n', 'Failed'),
-    ],
-    done: [],
-    told: ['VolumeFailedRecycle: Volume is used by pods: ns/p,ns/q'],
-  },
-  {
-    title: 'used by pods of the next claim of the name',
-    objects: [recycled(), RENEWED, podUsing('p')],
-    done: ['create Pod recycler-for-v'],
-  },
-  { title: 'at work', objects: [recycled(), recycler('Running')], done: [] },
-  {
-    title: 'a pod of an earlier run is being deleted',
-    objects: [recycled(), recycler('Succeeded', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
-    done: ['create Pod recycler-for-v'],
-    options: { onWrite: () => refused(409, 'AlreadyExists') },
-  },
-  {
-    title: 'no pod can be made',
-    objects: [recycled()],
-    done: ['create Pod recycler-for-v'],
-    error: 'Forbidden',
-    options: { onWrite: () => refused(403, 'Forbidden') },
-  },
-  {
-    title: 'succeeded',
-    objects: [recycled(), recycler('Succeeded')],
-    done: ['delete Pod recycler-for-v', 'volume v: claim -', 'volume v is Available'],
-    told: ['VolumeRecycled: Volume recycled'],
-  },
-  {
-    title: 'succeeded, and counted already',
-    objects: [recycled(), recycler('Succeeded')],
-    done: ['delete Pod recycler-for-v'],
-    options: { onWrite: () => refused(404, 'NotFound') },
-  },
-  {
-    title: 'failed',
-    objects: [recycled(), recycler('Failed', {}, 'no space')],
-    done: ['delete Pod recycler-for-v', 'volume v is Failed'],
-    told: ['VolumeFailedRecycle: Recycle failed: failed to recycle volume: no space'],
-  },
-  {
-    title: 'bound again meanwhile',
-    objects: [recycled(), recycler('Succeeded')],
-    done: [],
-    options: found(volume()),
-  },
-  {
-    title: 'no plugin',
-    objects: [recycled({ fc: {} })],
-    done: ['volume v is Failed'],
-    told: ['VolumeFailedRecycle: No recycler plugin found for the volume!'],
-  },
-])
-
-test('the recycler has time by the size of the volume', () => {
-  const settings = defaultPersistentVolumeBinderConfiguration
-  const sized = (size: string, source: object) =>
-    volume('v', { size, spec: { capacity: { storage: size }, ...source } })
-  const seconds = (size: string, source: object) =>
-    recyclerPod(sized(size, source), settings).spec?.activeDeadlineSeconds
-  const HOST = { hostPath: { path: '/d' } }
-  assert.deepEqual(
-    [seconds('1Gi', NFS), seconds('11Gi', NFS), seconds('500Mi', HOST), seconds('5Gi', HOST)],
-    [300, 330, 60, 150],
-  )
-  const asTold = { minimumSeconds: 7, secondsPerGibibyte: 2 }
-  const told = { ...settings, recyclers: { nfs: asTold, hostPath: settings.recyclers.hostPath } }
-  assert.equal(recyclerPod(sized('5Gi', NFS), told).spec?.activeDeadlineSeconds, 10)
-  assert.equal(recyclerPod(sized('5Gi', HOST), told).spec?.activeDeadlineSeconds, 150)
-})
-
-test('a template is the recycler, with the volume in the place of its first', () => {
-  const settings = defaultPersistentVolumeBinderConfiguration
-  const podTemplate: Pod = {
-    kind: 'Pod',
-    metadata: { name: 'mine', namespace: 'other', labels: { a: 'b' } },
-    spec: {
-      containers: [{ name: 'c', image: 'scrub:1' }],
-      volumes: [
-        { name: 'first', emptyDir: {} },
-        { name: 'second', emptyDir: {} },
-      ],
-    },
-  }
-  const nfs = { ...settings.recyclers.nfs, podTemplate }
-  const pod = recyclerPod(recycled(), { ...settings, recyclers: { ...settings.recyclers, nfs } })
-  assert.deepEqual(pod, {
-    kind: 'Pod',
-    metadata: { name: 'recycler-for-v', namespace: 'default', labels: { a: 'b' } },
-    spec: {
-      activeDeadlineSeconds: 300,
-      containers: [{ name: 'c', image: 'scrub:1' }],
-      volumes: [
-        { name: 'first', ...NFS },
-        { name: 'second', emptyDir: {} },
-      ],
-    },
-  })
-})
-
-test('what happens to the recycler is told of the volume, once each', () => {
-  const event = (name: string, type: string, message: string, time: string, count = 1): Event => ({
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name, namespace: 'default', uid: name },
-    involvedObject: { kind: 'Pod', name: 'recycler-for-v' },
-    type,
-    message,
-    lastTimestamp: time,
-    count,
-  })
-  const late = event('a', 'Warning', 'no image', '2026-01-01T00:00:02Z')
-  const here = world([
-    recycled(),
-    recycler('Pending'),
-    late,
-    event('b', 'Normal', 'pulling', '2026-01-01T00:00:01Z'),
-  ])
-  const told = () => here.syncVolume()?.events.map(({ type, message }) => `${type} ${message}`)
-  assert.deepEqual(told(), ['Normal Recycler pod: pulling', 'Warning Recycler pod: no image'])
-  assert.deepEqual(told(), [])
-  here.informers.apply(
-    resources.events,
-    event('a', 'Warning', 'no image', '2026-01-01T00:00:09Z', 2),
-  )
-  assert.deepEqual(told(), ['Warning Recycler pod: no image'])
+  assert.deepEqual(deletionsRan(here), [0, 3])
 })
 
 test('deletions are timed from the first try until the object is gone', async () => {
@@ -487,10 +367,7 @@ test('a host path goes with its folder, where folders may be removed', () => {
   })
   assert.deepEqual(here.syncVolume()?.done, ['delete PersistentVolume v'])
   assert.deepEqual(calls, [{ name: 'removeFolder', arguments: ['/tmp/d'] }])
-  const labels = { volume_plugin: HOST_PLUGIN, operation_name: 'volume_delete', migrated: 'false' }
-  const ran = (status: string) =>
-    here.metrics.observed('storage_operation_duration_seconds', { ...labels, status }).length
-  assert.deepEqual([ran('success'), ran('fail-unknown')], [1, 0])
+  assert.deepEqual(deletionsRan(here), [1, 0])
 })
 
 test('a folder that cannot be removed keeps its volume, and one that leads out is left alone', () => {
@@ -502,7 +379,11 @@ test('a folder that cannot be removed keeps its volume, and one that leads out i
   assert.deepEqual([told, done], [['VolumeFailedDelete: EACCES'], ['volume v is Failed']])
   const labels = { plugin_name: HOST_PLUGIN, operation_name: 'delete' }
   assert.equal(refuses.metrics.value('volume_operation_errors_total', labels), 1)
+  assert.deepEqual(deletionsRan(refuses), [0, 1])
   assert.equal(refuses.syncVolume(), undefined, 'not before its own write is seen')
+  const seen = volume('v', { resourceVersion: '200', phase: 'Failed' })
+  refuses.informers.apply(resources.persistentvolumes, { ...seen, spec: folderOf('/tmp/d').spec })
+  assert.deepEqual(refuses.syncVolume()?.effects, [], 'nor at once')
   const out = world([folderOf('/tmp/a/../../etc')], { settings: folders })
   assert.deepEqual(out.syncVolume()?.done, ['volume v is Failed'])
 })

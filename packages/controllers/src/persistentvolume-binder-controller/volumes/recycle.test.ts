@@ -1,0 +1,219 @@
+/** Volumes that are emptied by a pod and given back. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { Event, Pod } from '@gyropilot/api'
+import { refused } from '../../workload-support/fixtures.ts'
+import { checkVolumes, claim, found, held, podUsing, volume, world } from '../fixtures.ts'
+import { defaultPersistentVolumeBinderConfiguration } from '../config.ts'
+import { recycledVolume, recyclerPod } from './recycle.ts'
+
+const RENEWED = claim('c', { uid: 'new-uid' })
+
+const NFS = { nfs: { server: 's', path: '/p' } }
+const recycled = (source: object = NFS) => held('Recycle', source, { phase: 'Released' })
+function recycler(
+  phase: string,
+  more: Partial<NonNullable<Pod['metadata']>> = {},
+  message?: string,
+): Pod {
+  const plain = recyclerPod(recycled(), defaultPersistentVolumeBinderConfiguration)
+  return {
+    ...plain,
+    metadata: { ...plain.metadata, uid: 'pod-uid', ...more },
+    status: { phase, ...(message && { message }) },
+  } as Pod
+}
+
+checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
+  {
+    title: 'unused',
+    objects: [held('Recycle', NFS)],
+    done: ['volume v is Released', 'create Pod recycler-for-v'],
+  },
+  {
+    title: 'used by pods',
+    objects: [
+      recycled(),
+      podUsing('q', 'n', 'Running'),
+      podUsing('p'),
+      podUsing('over', 'n', 'Failed'),
+    ],
+    done: [],
+    told: ['VolumeFailedRecycle: Volume is used by pods: ns/p,ns/q'],
+  },
+  {
+    title: 'used by pods of the next claim of the name',
+    objects: [recycled(), RENEWED, podUsing('p')],
+    done: ['create Pod recycler-for-v'],
+  },
+  { title: 'at work', objects: [recycled(), recycler('Running')], done: [] },
+  {
+    title: 'a pod of an earlier run is being deleted',
+    objects: [recycled(), recycler('Succeeded', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    done: ['create Pod recycler-for-v'],
+    options: { onWrite: () => refused(409, 'AlreadyExists') },
+  },
+  {
+    title: 'no pod can be made',
+    objects: [recycled()],
+    done: ['create Pod recycler-for-v'],
+    error: 'Forbidden',
+    options: { onWrite: () => refused(403, 'Forbidden') },
+  },
+  {
+    title: 'succeeded',
+    objects: [recycled(), recycler('Succeeded')],
+    done: ['delete Pod recycler-for-v', 'volume v: claim -', 'volume v is Available'],
+    told: ['VolumeRecycled: Volume recycled'],
+  },
+  {
+    title: 'succeeded, and counted already',
+    objects: [recycled(), recycler('Succeeded')],
+    done: ['delete Pod recycler-for-v'],
+    options: { onWrite: () => refused(404, 'NotFound') },
+  },
+  {
+    title: 'failed',
+    objects: [recycled(), recycler('Failed', {}, 'no space')],
+    done: ['delete Pod recycler-for-v', 'volume v is Failed'],
+    told: ['VolumeFailedRecycle: Recycle failed: failed to recycle volume: no space'],
+  },
+  {
+    title: 'bound again meanwhile',
+    objects: [recycled(), recycler('Succeeded')],
+    done: [],
+    options: found(volume()),
+  },
+  {
+    title: 'no plugin',
+    objects: [recycled({ fc: {} })],
+    done: ['volume v is Failed'],
+    told: ['VolumeFailedRecycle: No recycler plugin found for the volume!'],
+  },
+])
+
+test('the recycler has time by the size of the volume', () => {
+  const settings = defaultPersistentVolumeBinderConfiguration
+  const sized = (size: string, source: object) =>
+    volume('v', { size, spec: { capacity: { storage: size }, ...source } })
+  const seconds = (size: string, source: object) =>
+    recyclerPod(sized(size, source), settings).spec?.activeDeadlineSeconds
+  const HOST = { hostPath: { path: '/d' } }
+  assert.deepEqual(
+    [seconds('1Gi', NFS), seconds('11Gi', NFS), seconds('500Mi', HOST), seconds('5Gi', HOST)],
+    [300, 330, 60, 150],
+  )
+  const asTold = { minimumSeconds: 7, secondsPerGibibyte: 2 }
+  const { hostPath } = settings.recyclers
+  const told = { ...settings, recyclers: { nfs: asTold, hostPath } }
+  assert.equal(recyclerPod(sized('5Gi', NFS), told).spec?.activeDeadlineSeconds, 10)
+  assert.equal(recyclerPod(sized('5Gi', HOST), told).spec?.activeDeadlineSeconds, 150)
+  const quick = { minimumSeconds: 1, secondsPerGibibyte: 20 }
+  const exactly = { ...settings, recyclers: { nfs: quick, hostPath } }
+  assert.equal(recyclerPod(sized('1Gi', NFS), exactly).spec?.activeDeadlineSeconds, 20)
+})
+
+test('a template is the recycler, with the volume in the place of its first', () => {
+  const settings = defaultPersistentVolumeBinderConfiguration
+  const podTemplate: Pod = {
+    kind: 'Pod',
+    metadata: { name: 'mine', namespace: 'other', labels: { a: 'b' } },
+    spec: {
+      containers: [{ name: 'c', image: 'scrub:1' }],
+      volumes: [
+        { name: 'first', emptyDir: {} },
+        { name: 'second', emptyDir: {} },
+      ],
+    },
+  }
+  const nfs = { ...settings.recyclers.nfs, podTemplate }
+  const pod = recyclerPod(recycled(), { ...settings, recyclers: { ...settings.recyclers, nfs } })
+  assert.deepEqual(pod, {
+    kind: 'Pod',
+    metadata: { name: 'recycler-for-v', namespace: 'default', labels: { a: 'b' } },
+    spec: {
+      activeDeadlineSeconds: 300,
+      containers: [{ name: 'c', image: 'scrub:1' }],
+      volumes: [
+        { name: 'first', ...NFS },
+        { name: 'second', emptyDir: {} },
+      ],
+    },
+  })
+})
+
+test('what happens to the recycler is told of the volume, once each', () => {
+  const event = (name: string, type: string, message: string, time: string, count = 1): Event => ({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: 'default', uid: name },
+    involvedObject: { kind: 'Pod', name: 'recycler-for-v' },
+    type,
+    message,
+    lastTimestamp: time,
+    count,
+  })
+  const late = event('a', 'Warning', 'no image', '2026-01-01T00:00:02Z')
+  const here = world([
+    recycled(),
+    recycler('Pending'),
+    late,
+    event('b', 'Normal', 'pulling', '2026-01-01T00:00:01Z'),
+  ])
+  const told = () => here.syncVolume()?.events.map(({ type, message }) => `${type} ${message}`)
+  assert.deepEqual(told(), ['Normal Recycler pod: pulling', 'Warning Recycler pod: no image'])
+  assert.deepEqual(told(), [])
+  here.informers.apply(
+    resources.events,
+    event('a', 'Warning', 'no image', '2026-01-01T00:00:09Z', 2),
+  )
+  assert.deepEqual(told(), ['Warning Recycler pod: no image'])
+})
+
+test('the recycler of a folder has the folder, and a shell that empties it', () => {
+  const { spec } = recyclerPod(
+    recycled({ hostPath: { path: '/data' } }),
+    defaultPersistentVolumeBinderConfiguration,
+  )
+  const [container] = spec!.containers
+  assert.deepEqual(
+    [container!.command, container!.volumeMounts, spec!.volumes],
+    [
+      ['/bin/sh'],
+      [{ name: 'vol', mountPath: '/scrub' }],
+      [{ name: 'vol', hostPath: { path: '/data' } }],
+    ],
+  )
+})
+
+test('a pod is a recycler by its name in its namespace', () => {
+  const named = (name: string, namespace: string): Pod => ({ metadata: { name, namespace } })
+  assert.equal(recycledVolume(named('recycler-for-v', 'default')), 'v')
+  assert.equal(recycledVolume(named('recycler-for-v', 'other')), undefined)
+  assert.equal(recycledVolume(named('web', 'default')), undefined)
+})
+
+test('a recycler that could not be deleted is concluded another time', () => {
+  const onWrite = () => refused(500, 'InternalError')
+  const { error, told } = world([recycled(), recycler('Succeeded')], { onWrite }).syncVolume()!
+  assert.deepEqual([error, told], ['InternalError', []])
+})
+
+test('after a failure the next recycler is not made at once', async () => {
+  const here = world([recycled(), recycler('Failed')])
+  const reads: unknown[] = []
+  const sync = () => {
+    const { done, effects } = here.syncVolume()!
+    reads.push(effects.filter(({ effect }) => effect === 'read').length)
+    return done
+  }
+  assert.deepEqual(sync(), ['delete Pod recycler-for-v', 'volume v is Failed'])
+  here.informers.remove(resources.pods, recycler('Failed'))
+  const failed = { ...recycled(), status: { phase: 'Failed' as const } }
+  const metadata = { ...failed.metadata, resourceVersion: '200' }
+  here.informers.apply(resources.persistentvolumes, { ...failed, metadata })
+  assert.deepEqual([sync(), reads.at(-1)], [[], 0])
+  await here.clock.advance(500)
+  assert.deepEqual(sync(), ['create Pod recycler-for-v'])
+})
