@@ -40,6 +40,7 @@ checkClaims('with delayed binding only pre-bound volumes are bound here', [
       podUsing('p'),
       podUsing('there', 'n'),
       podUsing('over', '', 'Failed'),
+      podUsing('done', '', 'Succeeded'),
       inClass('fast'),
     ],
     done: [],
@@ -63,12 +64,12 @@ checkClaims('with delayed binding only pre-bound volumes are bound here', [
     done: [ANNOTATED],
     told: waiting('example.com/disk'),
   },
-  {
-    title: 'a class without a mode',
-    objects: [storageClass('fast', 'p', { volumeBindingMode: undefined }), inClass('fast')],
+  ...[undefined, null].map((mode) => ({
+    title: `a class without a mode: ${mode}`,
+    objects: [storageClass('fast', 'p', { volumeBindingMode: mode as undefined }), inClass('fast')],
     done: [],
     error: 'VolumeBindingMode not set for StorageClass "fast"',
-  },
+  })),
 ])
 
 const asked = (provisioner: string) => ({

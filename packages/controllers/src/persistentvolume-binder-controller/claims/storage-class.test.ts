@@ -90,6 +90,9 @@ test('Given unset class and a default class, then it is assigned.', () => {
   assert.equal((write.object as PersistentVolumeClaim).spec?.storageClassName, 'a')
   assert.deepEqual([synced?.writes.length, synced?.told], [1, []])
   assert.equal(here.metrics.value('retroactive_storageclass_total'), 1)
+  const nothing = { storageClassName: null } as unknown as PersistentVolumeClaim['spec']
+  const said = world([...classes, inClass(null, { spec: nothing })])
+  assert.equal(said.syncClaim()?.writes.length, 1)
   assert.deepEqual(world([...classes, inClass('')]).syncClaim()?.told, [WAITS])
   assert.deepEqual(world([...classes, volume(), inClass(null)]).syncClaim()?.done, BOUND_ALL)
   const failing = world([...classes, inClass(null)], { onWrite: () => refused(409, 'Conflict') })

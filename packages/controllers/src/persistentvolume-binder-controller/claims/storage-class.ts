@@ -42,7 +42,7 @@ export function delayOf(
   classNamed: (name: string) => StorageClass | undefined,
 ): Delay {
   const name = storageClassNameOf(claim)
-  const found = name === '' ? undefined : classNamed(name)
+  const found = classNamed(name)
   if (found === undefined) return { delayed: false }
   const mode = found.volumeBindingMode
   if (mode === undefined || mode === null)

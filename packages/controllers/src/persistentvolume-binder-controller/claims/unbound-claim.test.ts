@@ -17,6 +17,8 @@ import {
 } from '../fixtures.ts'
 import type { SyncOptions } from '../fixtures.ts'
 
+type AccessModes = NonNullable<NonNullable<PersistentVolumeClaim['spec']>['accessModes']>
+
 checkClaims('Given matching, missing, smaller, pre-bound, selected PVs, then binding as defined.', [
   { title: 'a matching one', objects: [volume(), claim()], done: BOUND_ALL },
   { title: 'none', objects: [claim()], done: [], told: [WAITS] },
@@ -124,6 +126,31 @@ test('Given many PVs and one claim, then the smallest fitting one.', () => {
   assert.equal(synced?.done[0], 'volume v3: claim c-uid')
   const tied = world([volume('b'), volume('a'), claim()]).syncClaim()
   assert.equal(tied?.done[0], 'volume a: claim c-uid')
+  const inOrder = world([volume('a'), volume('b'), claim()]).syncClaim()
+  assert.equal(inOrder?.done[0], 'volume a: claim c-uid')
+})
+
+test('of volumes with more modes than asked for those with fewest are taken, and all that are asked for count', () => {
+  const offering = (name: string, ...accessModes: AccessModes) =>
+    volume(name, { spec: { accessModes } })
+  const chosen = (asked: AccessModes, ...volumes: readonly KubernetesObject[]) =>
+    world([...volumes, claim('c', { spec: { accessModes: asked } })]).syncClaim()?.done[0]
+  const three = offering('three', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce')
+  const two = offering('two', 'ReadWriteOnce', 'ReadWriteOncePod')
+  const readable = offering('readable', 'ReadWriteOnce', 'ReadOnlyMany')
+  assert.equal(chosen(['ReadWriteOnce'], three, two), 'volume two: claim c-uid')
+  assert.equal(chosen(['ReadWriteOnce'], two, three), 'volume two: claim c-uid')
+  assert.equal(chosen(['ReadWriteOnce'], three, two, readable), 'volume readable: claim c-uid')
+  assert.equal(chosen(['ReadWriteOnce', 'ReadOnlyMany'], volume(), two), undefined)
+})
+
+test('a claim that could not be written is tried again', () => {
+  const annotations = { 'volume.kubernetes.io/storage-provisioner': 'kubernetes.io/cinder' }
+  for (const object of [claim('c', { annotations }), claim('c', { phase: 'Lost' })]) {
+    const onWrite = () => refused(500, 'InternalError')
+    const synced = world([object], { onWrite }).syncClaim()
+    assert.deepEqual([synced?.done.length, synced?.error], [1, 'InternalError'])
+  }
 })
 
 test('Given crashes after each write, then binding completes.', () => {
