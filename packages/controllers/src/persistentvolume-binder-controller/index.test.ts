@@ -74,6 +74,23 @@ test('claims and volumes are looked at when they come, and again every 15 s, unt
   await stopped
 })
 
+test('a claim that a volume waits for is looked at once more', async () => {
+  const context = testContext({
+    name: 'persistentvolume-binder-controller',
+    configuration: defaultControllersConfiguration,
+    cached: [claim(), volume('v', { phase: 'Bound', claimUid: 'c-uid', size: '1Mi' })],
+  })
+  const controller = await persistentVolumeBinderController.build(context)
+  const stopping = new AbortController()
+  const stopped = controller!.run(stopping.signal)
+  await context.clock.advance(1_000)
+  // When it came, and when its volume did.
+  assert.equal(context.events.filter(({ reason }) => reason === 'FailedBinding').length, 2)
+  stopping.abort()
+  await context.clock.advance(1_000)
+  await stopped
+})
+
 test('what is gone leaves nothing behind', () => {
   const here = world([])
   const { binder, logic, metrics } = here

@@ -38,6 +38,15 @@ test('what the informer has seen go is gone, whatever was written', () => {
   assert.equal(volumes.current('v')?.metadata?.resourceVersion, '3')
 })
 
+test('of a claim that is gone nothing is remembered for its namesake', () => {
+  const here = world([claim('c', { resourceVersion: '9' })])
+  here.binder.claims.written(claim('c', { resourceVersion: '12' }))
+  here.informers.remove(resources.persistentvolumeclaims, claim())
+  here.logic.claim.forget?.('ns/c')
+  here.informers.apply(resources.persistentvolumeclaims, claim('c', { resourceVersion: '3' }))
+  assert.equal(here.binder.claims.current('ns/c')?.metadata?.resourceVersion, '3')
+})
+
 test('a claim and a volume are looked at for every event, and when their partner is deleted', () => {
   const [bound, kept] = boundPair()
   const [ofClaim, ofVolume] = claimWatches
@@ -50,7 +59,8 @@ test('a claim and a volume are looked at for every event, and when their partner
     [['ns/c'], ['ns/c'], ['ns/c']],
   )
   assert.deepEqual([...ofVolume!.onDelete!(bound)], ['ns/c'])
-  assert.deepEqual([...ofVolume!.onDelete!(volume())], [])
+  for (const claimRef of [undefined, { name: 'c' }, { namespace: 'ns' }])
+    assert.deepEqual([...ofVolume!.onDelete!(volume('v', { claimRef }))], [])
   const [ofOwn, ofGone, ofPod] = volumeWatches
   assert.deepEqual(
     [[...ofOwn!.onAdd!(bound)], [...ofOwn!.onUpdate!(bound, bound)], [...ofOwn!.onDelete!(bound)]],
@@ -93,6 +103,7 @@ test('volumes and claims are counted by state, class and plugin', () => {
   assert.deepEqual([kind('N/A'), kind('N/A', 'Block'), kind('kubernetes.io/host-path')], [1, 1, 1])
   assert.equal(value('bound_pv_count', { storage_class: '' }), 1)
   assert.equal(value('unbound_pv_count', { storage_class: 'fast' }), 1)
+  assert.equal(value('unbound_pv_count', { storage_class: '' }), 1)
   const none = { namespace: 'ns', storage_class: '', volume_attributes_class: '' }
   assert.equal(value('bound_pvc_count', none), 1)
   assert.equal(

@@ -47,7 +47,7 @@ export function pluginOf({ spec }: PersistentVolume): string | undefined {
 /** Why the folder may not be deleted; undefined: it may. */
 export function hostPathRefusal({ spec }: PersistentVolume): string | undefined {
   const path = spec?.hostPath?.path ?? ''
-  const isInside = /^\/tmp\/.+/.test(path) && !path.split('/').includes('..')
+  const isInside = /^\/tmp\/./.test(path) && !path.split('/').includes('..')
   if (isInside) return undefined
   return `host_path deleter only supports /tmp/.+ but received provided ${path}`
 }

@@ -14,12 +14,13 @@ import {
   volume,
   world,
 } from '../fixtures.ts'
-import type { VolumeOptions } from '../fixtures.ts'
+import type { SyncOptions, VolumeOptions } from '../fixtures.ts'
 
 type Policy = NonNullable<PersistentVolume['spec']>['persistentVolumeReclaimPolicy']
 const PROVISIONED = { 'pv.kubernetes.io/provisioned-by': 'example.com/disk' }
 const ELSEWHERE = claim('c', { volumeName: 'w' })
 const [boundVolume, boundClaim] = boundPair()
+const HOST_PLUGIN = 'kubernetes.io/host-path'
 const RENEWED = claim('c', { uid: 'new-uid' })
 
 checkVolumes(
@@ -160,6 +161,15 @@ test('unbinding removes what the controller chose, and keeps the name that a use
   ])
 })
 
+test('an unbinding that fails is tried again, whichever of its writes it was', () => {
+  for (const index of [0, 1]) {
+    const onWrite: SyncOptions['onWrite'] = (_, at) =>
+      at === index ? refused(409, 'Conflict') : undefined
+    const synced = world([held('Retain'), ELSEWHERE], { onWrite }).syncVolume()
+    assert.deepEqual([synced?.done.length, synced?.error], [index + 1, 'Conflict'])
+  }
+})
+
 test('a claim without a volume name is looked at, once', () => {
   const here = world([boundVolume, claim()])
   assert.deepEqual([here.syncVolume()?.done, here.enqueued], [[], ['ns/c']])
@@ -193,6 +203,24 @@ checkVolumes(
       title: 'with the finalizer',
       objects: [released(TMP, { finalizers: ['kubernetes.io/pv-controller'] })],
       done: ['volume v: claim c-uid', 'delete PersistentVolume v'],
+    },
+    {
+      title: 'provisioned by the plugin',
+      objects: [
+        released(TMP, {
+          annotations: { 'pv.kubernetes.io/provisioned-by': HOST_PLUGIN },
+          finalizers: ['kubernetes.io/pv-controller'],
+        }),
+      ],
+      done: ['volume v: claim c-uid', 'delete PersistentVolume v'],
+    },
+    {
+      title: 'a folder of this name elsewhere',
+      objects: [released({ hostPath: { path: '/data/tmp/x' } })],
+      done: ['volume v is Failed'],
+      told: [
+        'VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /data/tmp/x',
+      ],
     },
     {
       title: 'being deleted: only the finalizer',
@@ -342,6 +370,7 @@ test('deletions are timed from the first try until the object is gone', async ()
     [[held('Delete', { hostPath: { path: '/tmp/d' } }, { phase: 'Released' })], HOST_PLUGIN],
   ] as const) {
     const here = world(objects)
+    await here.clock.advance(3_000)
     here.syncVolume()
     await here.clock.advance(1_500)
     here.syncVolume()
@@ -352,7 +381,6 @@ test('deletions are timed from the first try until the object is gone', async ()
   }
 })
 
-const HOST_PLUGIN = 'kubernetes.io/host-path'
 const folderOf = (path: string) => held('Delete', { hostPath: { path } }, { phase: 'Released' })
 const folders = { hostFolders: { make: async () => {}, remove: async () => {} } }
 
