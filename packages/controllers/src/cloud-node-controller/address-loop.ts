@@ -34,7 +34,7 @@ export function addressLoop(
   }
 
   return async (signal) => {
-    if (!(await nodes.whenSynced(signal))) return
+    await nodes.whenSynced(signal)
     const atOnce = concurrentNodeStatusUpdates || concurrentNodeSyncs
     while (!signal.aborted) {
       const all = nodes.lister.list()

@@ -148,6 +148,19 @@ test('a loop that is stopped in the middle of a call ends without complaint', as
   )
 })
 
+test('of many nodes none is asked about after the stop', async () => {
+  const nodes = Array.from({ length: 10 }, (_, index) => node(`n${index}`))
+  const { context, cloud, stop, ended } = await started(nodes, { concurrentNodeStatusUpdates: 1 })
+  cloud.faults.slow('*', 10_000)
+  const end = ended()
+  await context.clock.advance(15_000)
+  const { length } = cloud.faults.calls
+  stop.abort()
+  await context.clock.advance(60_000)
+  await end
+  assert.equal(cloud.faults.calls.length, length)
+})
+
 test('a cloud of nulls is survived', async () => {
   const { context, stop, ended } = await started([node('n')])
   const instances = { instanceMetadata: async () => undefined }

@@ -81,7 +81,16 @@ test('Given a tainted node and Instances, then hostname, provider ID, type, zone
 })
 
 test('Given a node without the taint, then it is not initialised', () => {
-  assert.deepEqual(run(node('n'), metadata).writes, [])
+  const { writes, result } = run(node('n'), metadata)
+  assert.deepEqual([writes, result], [[], undefined])
+})
+
+test('of a node that does not say when it was made no delay is measured', () => {
+  const { metadata: known, ...rest } = tainted()
+  const ageless = { ...rest, metadata: { ...known, creationTimestamp: undefined } }
+  const { metrics } = run(ageless, metadata)
+  const removed = 'node_controller_cloud_provider_taint_removal_delay_seconds'
+  assert.deepEqual(metrics.observed(removed), [])
 })
 
 test('Given null metadata, then the node is unchanged', () => {
@@ -90,9 +99,11 @@ test('Given null metadata, then the node is unchanged', () => {
 })
 
 test('Given an InstanceMetadata error, then the sync errors and the taint stays', () => {
-  const { writes, result } = run(tainted(), new Error('cloud is down'))
+  const down = new Error('cloud is down')
+  const { writes, result } = run(tainted(), down)
   assert.deepEqual(writes, [])
   const { error } = result as { error: Error }
+  assert.equal(error.cause, down)
   assert.equal(error.message, 'failed to get instance metadata for node n: cloud is down')
 })
 
