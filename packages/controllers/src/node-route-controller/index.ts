@@ -56,7 +56,7 @@ function clockedPasses(
   const periodMs = configuration.nodeRoute.routeReconciliationPeriodMs
   return {
     async run(signal) {
-      if (!(await pass.nodes.whenSynced(signal))) return
+      await pass.nodes.whenSynced(signal)
       while (!signal.aborted) {
         const startMs = clock.monotonicMs()
         await pass.run(signal).catch((error: unknown) => {

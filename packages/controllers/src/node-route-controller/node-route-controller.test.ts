@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import type { Route } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import type { InMemoryCloudOptions } from '@gyropilot/cloud-provider/in-memory'
-import { drive } from '@gyropilot/runtime/testing'
+import { drive, statusError, testClock } from '@gyropilot/runtime/testing'
 import {
   answers,
   cloudContext,
@@ -19,7 +19,7 @@ import { hasItsRoutes, writeCondition } from './condition.ts'
 import { WATCH_GATE, defaultNodeRouteConfiguration } from './config.ts'
 import { createRoute } from './create-route.ts'
 import { nodeRouteController } from './index.ts'
-import { concernsRoutes } from './watches.ts'
+import { concernsRoutes, nodeWatch, passLimiter } from './watches.ts'
 
 const A = '10.120.0.0/24'
 const B = '10.120.1.0/24'
@@ -198,6 +198,31 @@ test('a route that cannot be created makes its node unavailable, and one that ca
   await failing.stopped()
 })
 
+test('what could not be done for a node is said of it, and nothing where all is well', async () => {
+  const { cloud, context, stopped } = await started([])
+  const said = (): readonly unknown[] =>
+    context.logger.lines
+      .splice(0)
+      .filter(({ severity }) => severity === 'error')
+      .map(({ message, fields }) => [message, fields['node']])
+  cloud.faults.fail('createRoute', new Error('quota'))
+  context.informers.fill(two[0]!)
+  context.client.put(resources.nodes, two[0]!)
+  context.client.onRequest = () => {
+    throw statusError(500, 'InternalError')
+  }
+  await context.clock.advance(10_000)
+  assert.deepEqual(said(), [
+    ['A route could not be created', 'a'],
+    ['The condition could not be written', 'a'],
+  ])
+  cloud.faults.clear()
+  context.client.onRequest = undefined
+  await context.clock.advance(10_000)
+  assert.deepEqual(said(), [])
+  await stopped()
+})
+
 test('a list that fails touches nothing, and the next pass comes at its time', async () => {
   const { cloud, context, available, stopped } = await started([])
   context.informers.fill(two[0]!)
@@ -205,7 +230,10 @@ test('a list that fails touches nothing, and the next pass comes at its time', a
   cloud.faults.fail('listRoutes', new Error('down'), 1)
   await context.clock.advance(10_000)
   assert.deepEqual([cloud.faults.countOf('createRoute'), available('a')], [0, undefined])
-  assert.match(JSON.stringify(context.logger.lines), /reconcile node routes/)
+  const [failed] = context.logger.lines.filter(({ severity }) => severity === 'error')
+  assert.equal(failed?.message, "Couldn't reconcile node routes")
+  const { cause } = failed!.error as Error
+  assert.equal((cause as Error).message, 'down')
   await context.clock.advance(10_000)
   assert.equal(available('a'), 'False')
   await stopped()
@@ -256,6 +284,10 @@ test('Given node updates with the gate on, then only address, CIDR and resync ch
     true,
   )
   assert.equal(concernsRoutes(of(), of({ resourceVersion: '2', labels: { a: 'b' } })), false)
+  const bare = ['1', '2'].map((resourceVersion) => node('a', { resourceVersion }))
+  assert.equal(concernsRoutes(bare[0]!, bare[1]!), false)
+  const watch = nodeWatch(passLimiter(testClock()), 60_000)
+  assert.deepEqual(watch.onUpdate!(bare[0]!, bare[1]!), [])
 })
 
 test('with the gate passes follow nodes, one in ten seconds, and a pass that fails is repeated', async () => {

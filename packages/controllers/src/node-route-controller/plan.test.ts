@@ -194,6 +194,7 @@ test('addresses are equal without regard to order, but not to type', () => {
   assert.equal(sameAddresses([one], [one, two]), false)
   assert.equal(sameAddresses([one], [externalIp('1.1.1.1')]), false)
   assert.equal(sameAddresses([one], [two]), false)
+  assert.equal(sameAddresses([one, two], [one, externalIp('2.2.2.2')]), false)
 })
 
 test('cluster CIDRs are one, or one of each family', () => {
@@ -210,4 +211,5 @@ test('cluster CIDRs are one, or one of each family', () => {
   ]) {
     assert.throws(() => clusterCidrs(text), { code: 'CLUSTER_CIDR_INVALID' }, text)
   }
+  for (const text of ['', ' ']) assert.throws(() => clusterCidrs(text), /at least one CIDR/)
 })

@@ -21,10 +21,7 @@ export function planRoutes(
   clusterCidrs: readonly Cidr[],
 ): RoutePlan {
   // 2.
-  const byNode = Map.groupBy(
-    routes.filter(({ targetNode }) => targetNode !== ''),
-    ({ targetNode }) => targetNode,
-  )
+  const byNode = Map.groupBy(routes, ({ targetNode }) => targetNode)
   // 3.
   const actions = new Map<string, ReadonlyMap<string, Action>>()
   for (const node of nodes) {
