@@ -1,5 +1,5 @@
-// Imports go strictly downward and stand in the package's manifest, controller folders do not know each other, folders of a large package know each other in one
-// direction only, and the real world is touched in named places.
+// Imports go strictly downward and stand in the package's manifest, controller folders do not know each other, files, and the
+// folders of a large package, know each other in one direction only, and the real world is touched in named places.
 //
 //   node scripts/check-layers.ts
 import { readFileSync } from 'node:fs'
@@ -127,42 +127,53 @@ function folderOf(path: string): string {
   return /^packages\/[^/]+\/src\/([^/]+)/.exec(path)?.[1] ?? path
 }
 
-/** Circles between the folders of a package, with an import that leads on from each. Tests may look anywhere. */
-function circles(files: readonly SourceFile[], name: string): string[] {
+/** Circles between places of a package, with an import that leads on from each. Tests may look anywhere. */
+function circles(
+  files: readonly SourceFile[],
+  what: string,
+  placeOf: (path: string) => string,
+): string[] {
   const known = new Map<string, Map<string, string>>()
   for (const file of files) {
-    if (packageOf(file.path) !== name) continue
     if (TEST_FILE.test(file.path)) continue
-    const folder = folderOf(file.path)
+    const place = placeOf(file.path)
     for (const specifier of importsOf(file)) {
       if (!specifier.startsWith('.')) continue
-      const other = folderOf(join(file.path, '..', specifier))
-      if (other === folder) continue
-      const imports = known.get(folder) ?? new Map<string, string>()
-      known.set(folder, imports.set(other, imports.get(other) ?? file.path))
+      const other = placeOf(join(file.path, '..', specifier))
+      if (other === place) continue
+      const imports = known.get(place) ?? new Map<string, string>()
+      known.set(place, imports.set(other, imports.get(other) ?? file.path))
     }
   }
   const found: string[] = []
   const done = new Set<string>()
-  const visit = (folder: string, path: readonly string[]): void => {
-    const start = path.indexOf(folder)
+  const visit = (place: string, path: readonly string[]): void => {
+    const start = path.indexOf(place)
     if (start >= 0) {
-      const circle = [...path.slice(start), folder]
+      const circle = [...path.slice(start), place]
       const steps = circle.slice(1).map((to, i) => `${known.get(circle[i]!)!.get(to)} -> ${to}`)
-      found.push(`circle of folders in ${name}: ${steps.join(', ')}`)
+      found.push(`circle of ${what}: ${steps.join(', ')}`)
       return
     }
-    if (done.has(folder)) return
-    for (const to of known.get(folder)?.keys() ?? []) visit(to, [...path, folder])
-    done.add(folder)
+    if (done.has(place)) return
+    for (const to of known.get(place)?.keys() ?? []) visit(to, [...path, place])
+    done.add(place)
   }
-  for (const folder of known.keys()) visit(folder, [])
+  for (const place of known.keys()) visit(place, [])
   return found
+}
+
+function* allCircles(files: readonly SourceFile[]): Generator<string> {
+  yield* circles(files, 'files', (path) => path)
+  for (const name of rules.acyclicFolders) {
+    const own = files.filter(({ path }) => packageOf(path) === name)
+    yield* circles(own, `folders in ${name}`, folderOf)
+  }
 }
 
 let problems = 0
 const files = sourceFiles('packages')
-for (const circle of rules.acyclicFolders.flatMap((name) => circles(files, name))) {
+for (const circle of allCircles(files)) {
   problems++
   console.error(circle)
 }

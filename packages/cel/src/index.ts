@@ -4,7 +4,7 @@
  */
 import { check } from './checking/checker.ts'
 import { estimateCost } from './costs/cost-estimate.ts'
-import type { CostRange } from './costs/cost-estimate.ts'
+import type { CostRange } from './costs/cost-range.ts'
 import type { Environment } from './environments/environment.ts'
 import { plan } from './evaluator.ts'
 import type { Program } from './evaluator.ts'
@@ -12,7 +12,7 @@ import { parse } from './syntax/parser.ts'
 import type { CelType } from './checking/types.ts'
 
 export { CostMeter } from './costs/cost.ts'
-export type { CostRange } from './costs/cost-estimate.ts'
+export type { CostRange } from './costs/cost-range.ts'
 export { Environment } from './environments/environment.ts'
 export type { Program } from './evaluator.ts'
 export type { Variables } from './steps.ts'

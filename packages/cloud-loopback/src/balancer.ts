@@ -1,5 +1,5 @@
 /** One balancer: listeners on an address, and what becomes of connections that come in. */
-import type { EndpointSlice, Node } from '@gyropilot/api'
+import type { Node } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { backEndsOf } from './back-ends.ts'
@@ -7,6 +7,7 @@ import { keyOfPort, mayComeIn } from './balancer-wish.ts'
 import type { BalancerWish, WishedPort } from './balancer-wish.ts'
 import { Choice } from './choice.ts'
 import { healthOf } from './health-check.ts'
+import type { ServedService } from './health-check.ts'
 import type { BackEnd, Connection, Datagram, Listening, Network, PodNetwork } from './network.ts'
 
 export interface BalancerSurroundings {
@@ -16,13 +17,6 @@ export interface BalancerSurroundings {
   readonly pods: PodNetwork
   /** Where a node's own ports are. */
   addressOfNode(nodeName: string): string
-}
-
-export interface ServedService {
-  readonly namespace: string
-  readonly name: string
-  /** As they are when a connection comes in. */
-  slices(): readonly EndpointSlice[]
 }
 
 const NOTHING: BalancerWish = {

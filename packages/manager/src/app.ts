@@ -7,21 +7,15 @@ import {
 } from '@gyropilot/client'
 import type { RestConfig, Transport } from '@gyropilot/client'
 import { PrometheusRegistry, silentMetrics, uuid } from '@gyropilot/foundation'
-import type {
-  Clock,
-  HostEnvironment,
-  Logger,
-  MetricsRegistry,
-  RandomSource,
-} from '@gyropilot/foundation'
+import type { MetricsRegistry } from '@gyropilot/foundation'
 import { EventBroadcaster, LeaseCandidate, informerSwitches } from '@gyropilot/runtime'
 import type { InformerSwitches } from '@gyropilot/runtime'
+import type { AppWorld } from './app-world.ts'
 import { registerBinaryMetrics } from './metrics/binary-metrics.ts'
 import { clientBuilder } from './identities/client-builder.ts'
 import { DueFirst } from './identities/due-first.ts'
 import type { ClientBuilder, ClientRate } from './identities/client-builder.ts'
 import { TOKEN_CONTROLLER } from './controller-names.ts'
-import type { HostFolders } from './options/controllers-configuration.ts'
 import { createElection } from './election/election.ts'
 import type { Election, ElectionOptions } from './election/election.ts'
 import { fencedTransport } from './election/fenced-transport.ts'
@@ -38,43 +32,11 @@ import { runControllers } from './run-controllers.ts'
 import { ServiceAccountTransports } from './identities/service-account-clients.ts'
 import { HealthChecks } from './serving/health.ts'
 import type { DebugHandler } from './serving/routes.ts'
-import type { Answer, IncomingRequest } from './serving/request.ts'
 import { managerPages } from './manager-pages.ts'
 import { withinShutdownTimeout } from './shutdown.ts'
-import type { Verbosity } from './options/verbosity.ts'
 
 /** A request of the elector may take half of the time in which it must renew, and at least this. */
 const LEAST_ELECTION_TIMEOUT_MS = 1_000
-
-export interface AppWorld {
-  readonly host: HostEnvironment
-  readonly hostname: string
-  /** Of this process; IANA name. */
-  readonly localTimeZone: string
-  /** Of this machine. Absent: none may be made or removed. */
-  readonly hostFolders?: HostFolders
-  readonly clock: Clock
-  readonly random: RandomSource
-  readonly logger: Logger
-  /** Behind `logger`. */
-  readonly verbosity: Verbosity
-  readonly platform: { readonly os: string; readonly arch: string }
-  /** `v1.36.0` */
-  readonly version: string
-  readonly commit: string
-  /** Of Node. */
-  readonly runtimeVersion: string
-  /** Adds what the process itself tells: time, memory, files, how long turns are. Absent: several managers share a process. */
-  exposeProcess?(metrics: MetricsRegistry): void
-  /** Opens the HTTPS port; returns how to close it. */
-  serve(pages: ServedPages): Promise<() => void>
-}
-
-export interface ServedPages {
-  answer(request: IncomingRequest): Promise<Answer>
-  /** The authorities of client certificates in PEM, read anew; asked from time to time. */
-  authorities(): Promise<string>
-}
 
 /** Resolves when the run has ended in order; rejects with the error that ends the process. */
 export async function runApp(

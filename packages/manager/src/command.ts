@@ -17,7 +17,7 @@ import {
 } from '@gyropilot/foundation'
 import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
-import type { AppWorld, ServedPages } from './app.ts'
+import type { AppWorld, ServedPages } from './app-world.ts'
 import { gateWarnings } from './options/feature-gates.ts'
 import { helpText, usageOf } from './flags/help.ts'
 import { parseFlags } from './flags/pflag.ts'

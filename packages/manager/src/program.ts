@@ -2,7 +2,7 @@
 import type { Client, RestConfig } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllerDescriptor, InformerFactory } from '@gyropilot/runtime'
-import type { AppWorld } from './app.ts'
+import type { AppWorld } from './app-world.ts'
 import type { KnownController } from './controller-names.ts'
 import type { FlagGroup } from './flags/flag-group.ts'
 import type { FlagDefinition } from './flags/pflag.ts'

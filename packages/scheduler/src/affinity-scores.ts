@@ -1,22 +1,13 @@
 /**
  * Where pods would rather be together or apart. Contract: docs/behaviour/simulation/scheduler.md, Scores, InterPodAffinity. Pure.
  */
-import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from '@gyropilot/api'
-import { termMatches } from './affinity-terms.ts'
-import type { NamespaceLabels } from './affinity-terms.ts'
+import type { Pod, PodAffinityTerm } from '@gyropilot/api'
+import { preferredTerms, termMatches, termsOnOthers } from './affinity-terms.ts'
+import type { NamespaceLabels, SignedTerm } from './affinity-terms.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { PodGroup } from './pod-group.ts'
 import { selectorText } from './pod-group.ts'
 import type { Snapshot } from './snapshot.ts'
-
-/** What a required term of a pod that is there counts for those that it is about. */
-const REQUIRED_WEIGHT = 1
-
-interface SignedTerm {
-  readonly term: PodAffinityTerm
-  /** Below zero: apart. */
-  readonly weight: number
-}
 
 /** Signed weights of every term that applies to each node; undefined when there is none at all. */
 export function affinitySums(
@@ -34,11 +25,6 @@ export function affinitySums(
           domains.add(info, term.topologyKey, weight)
   if (domains.isEmpty) return undefined
   return feasible.map((info) => domains.sumFor(info))
-}
-
-/** Whether scores of others hang on what this pod asks for. */
-export function isInclined(pod: Pod): boolean {
-  return termsOnOthers(pod).length > 0
 }
 
 function addOwn(
@@ -69,29 +55,6 @@ function counterOf(
   const group: PodGroup = { key: `${pod.metadata?.namespace} term ${selectorText(term)}`, has }
   return (info) => info.countOf(group)
 }
-
-function preferredTerms({ spec }: Pod): readonly SignedTerm[] {
-  const { podAffinity, podAntiAffinity } = spec?.affinity ?? {}
-  return [
-    ...signed(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution, 1),
-    ...signed(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution, -1),
-  ]
-}
-
-function termsOnOthers(pod: Pod): readonly SignedTerm[] {
-  const required =
-    pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  return [...preferredTerms(pod), ...required.map((term) => ({ term, weight: REQUIRED_WEIGHT }))]
-}
-
-const signed = (
-  terms: readonly WeightedPodAffinityTerm[] | undefined,
-  sign: 1 | -1,
-): readonly SignedTerm[] =>
-  (terms ?? []).map(({ podAffinityTerm, weight }) => ({
-    term: podAffinityTerm,
-    weight: sign * weight,
-  }))
 
 /** Weights by topology key and the value that nodes have for it. */
 class DomainWeights {

@@ -1,6 +1,6 @@
 /** Which nodes a pod could go to. Contract: docs/behaviour/simulation/scheduler.md, One try. Pure. */
 import type { Pod } from '@gyropilot/api'
-import type { NodeFilter } from './filters/index.ts'
+import type { PreparedFilter } from './filters/node-filter.ts'
 import type { NodeVerdict } from './message.ts'
 import type { NodeInfo } from './node-info.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -13,12 +13,6 @@ export function nodesToFind(count: number): number {
   if (count < LEAST_FOUND) return count
   const percent = Math.max(LEAST_PERCENT, 50 - Math.floor(count / 125))
   return Math.max(LEAST_FOUND, Math.floor((count * percent) / 100))
-}
-
-export interface PreparedFilter {
-  /** Of a node that it refuses, for these reasons. */
-  isCurable(info: NodeInfo, reasons: readonly string[]): boolean
-  readonly check: NodeFilter
 }
 
 /** The first filter that fails gives the node's reasons. */

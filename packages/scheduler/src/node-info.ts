@@ -2,7 +2,7 @@
 import type { Node, Pod } from '@gyropilot/api'
 import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
 import type { ResourceAmounts } from '@gyropilot/api'
-import { isInclined } from './affinity-scores.ts'
+import { isInclined } from './affinity-terms.ts'
 import { GroupCounts } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
 

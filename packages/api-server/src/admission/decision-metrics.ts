@@ -13,7 +13,7 @@ export type WebhookType = 'admit' | 'validating'
 /** What went wrong: nothing (the webhook refused), the call, or what came of its answer. */
 type WebhookProblem = 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error'
 
-export interface WebhookOutcome {
+interface WebhookOutcome {
   readonly name: string
   readonly type: WebhookType
   readonly operation: AdmissionRequest['operation']

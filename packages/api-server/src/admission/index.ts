@@ -29,7 +29,7 @@ import {
 import { mutatingWebhooks, validatingWebhooks } from './webhooks/plugin.ts'
 import type { AdmissionWorld } from './world.ts'
 
-export type { PodSecurityDefaults } from './pod-security/plugin.ts'
+export type { PodSecurityDefaults } from './pod-security/defaults.ts'
 export { selectionProblem } from './selection.ts'
 export type { AdmissionSelection } from './selection.ts'
 export { serviceResolver } from './webhooks/client-config.ts'

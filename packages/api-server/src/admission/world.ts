@@ -7,7 +7,7 @@ import type { Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
 import type { DecisionMetrics } from './decision-metrics.ts'
-import type { PodSecurityDefaults } from './pod-security/plugin.ts'
+import type { PodSecurityDefaults } from './pod-security/defaults.ts'
 import type { ServiceResolver } from './webhooks/client-config.ts'
 
 /** What plug-ins look at, and through what they write. */

@@ -8,11 +8,8 @@ import { forbidden, unclassified } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, KindRules, Stored } from '../registry/kind-rules.ts'
 import { compareVersions } from '../registry/resource-registry.ts'
-import type {
-  ServedResource,
-  StorageConversion,
-  StorageMapping,
-} from '../registry/resource-registry.ts'
+import type { StorageConversion, StorageMapping } from '../registry/storage-mapping.ts'
+import type { ServedResource } from '../registry/resource-registry.ts'
 import { DecodeError, type DecodedObject } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { oversizedNumber, type DocumentNotes } from '@gyropilot/schema/json'

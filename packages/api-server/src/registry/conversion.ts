@@ -6,7 +6,7 @@ import type { ResourceInfo } from '../contracts.ts'
 import { eventFromStored, eventToStored } from './event-conversion.ts'
 import { autoscalerFromStored, autoscalerToStored } from './autoscaler-conversion.ts'
 import type { Stored } from '@gyropilot/schema/objects'
-import type { StorageMapping } from './resource-registry.ts'
+import type { StorageMapping } from './storage-mapping.ts'
 
 export function conversionFor({
   group,

@@ -2,7 +2,7 @@
  * Declarations of functions, written as signatures: `list(A).indexOf(A): int`, `url(string): kubernetes.URL`. Single capital
  * letters are parameters.
  */
-import type { CostRange } from '../costs/cost-estimate.ts'
+import type { CostRange } from '../costs/cost-range.ts'
 import {
   BOOL,
   BYTES,

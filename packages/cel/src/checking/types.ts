@@ -1,5 +1,5 @@
 /** Types of expressions, and the declarations that come from schemas. */
-import type { ListSemantics } from '../values/values.ts'
+import type { ListSemantics } from '../values/list-semantics.ts'
 
 export interface ObjectField {
   readonly type: CelType

@@ -1,5 +1,5 @@
 /** What calls cost while they run. Functions that look at every character or element cost by their number. */
-import { PATTERN_FACTOR, STRING_TRAVERSAL, exactly, product, scaled, sum } from './cost-estimate.ts'
+import { PATTERN_FACTOR, STRING_TRAVERSAL, exactly, product, scaled, sum } from './cost-range.ts'
 import type { Costs } from '../checking/signature.ts'
 import { CelList, CelMap, CelOptional, CostExceeded, Opaque, textLength } from '../values/values.ts'
 import type { Value } from '../values/values.ts'

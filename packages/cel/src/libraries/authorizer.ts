@@ -1,6 +1,6 @@
 /** Questions to the authorizer, for policies and match conditions: `authorizer.group('apps').resource('deployments')...`. */
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
-import { exactly } from '../costs/cost-estimate.ts'
+import { exactly } from '../costs/cost-range.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, Library } from '../checking/signature.ts'
 import { opaqueType } from '../checking/types.ts'

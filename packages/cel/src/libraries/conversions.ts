@@ -1,6 +1,6 @@
 /** Conversions between types, and types as values. */
 import { onePass } from '../costs/cost.ts'
-import { STRING_TRAVERSAL, scaled } from '../costs/cost-estimate.ts'
+import { STRING_TRAVERSAL, scaled } from '../costs/cost-range.ts'
 import { declare, declareFor } from '../checking/signature.ts'
 import type { Costs, Library } from '../checking/signature.ts'
 import {

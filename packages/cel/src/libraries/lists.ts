@@ -8,8 +8,8 @@ import {
   scaled,
   sum,
   UNKNOWN_SIZE,
-} from '../costs/cost-estimate.ts'
-import type { CostRange } from '../costs/cost-estimate.ts'
+} from '../costs/cost-range.ts'
+import type { CostRange } from '../costs/cost-range.ts'
 import { compare, equal } from '../values/equality.ts'
 import { declare, declareFor } from '../checking/signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'

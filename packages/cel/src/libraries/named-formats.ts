@@ -8,13 +8,7 @@ import {
   qualifiedName,
 } from '@gyropilot/schema/validation/names'
 import { actualSize, traversal } from '../costs/cost.ts'
-import {
-  PATTERN_FACTOR,
-  STRING_TRAVERSAL,
-  exactly,
-  product,
-  scaled,
-} from '../costs/cost-estimate.ts'
+import { PATTERN_FACTOR, STRING_TRAVERSAL, exactly, product, scaled } from '../costs/cost-range.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, Library } from '../checking/signature.ts'
 import { opaqueType } from '../checking/types.ts'

@@ -8,7 +8,7 @@ import {
 } from '@gyropilot/schema/validation/ip'
 import type { Cidr, IpAddress } from '@gyropilot/schema/validation/ip'
 import { onePass, traversal } from '../costs/cost.ts'
-import { STRING_TRAVERSAL, exactly, scaled, sum } from '../costs/cost-estimate.ts'
+import { STRING_TRAVERSAL, exactly, scaled, sum } from '../costs/cost-range.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
 import { opaqueType } from '../checking/types.ts'

@@ -1,6 +1,6 @@
 /** Operators, indexing, membership and size: what the language itself defines. */
 import { COMPARISON, CONCATENATION, EQUALITY, actualSize } from '../costs/cost.ts'
-import { exactly, sum } from '../costs/cost-estimate.ts'
+import { exactly, sum } from '../costs/cost-range.ts'
 import { compare, equal, finderOf } from '../values/equality.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, Library } from '../checking/signature.ts'

@@ -1,5 +1,5 @@
 /** Values that may be missing. `or` and `orValue` are evaluated by the evaluator: their argument only when it is needed. */
-import { exactly } from '../costs/cost-estimate.ts'
+import { exactly } from '../costs/cost-range.ts'
 import { declare } from '../checking/signature.ts'
 import type { Library } from '../checking/signature.ts'
 import {

@@ -8,7 +8,7 @@ import {
   sum,
   union,
   UNKNOWN_SIZE,
-} from '../costs/cost-estimate.ts'
+} from '../costs/cost-range.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
 import { ArrayList, EvaluationError, textLength } from '../values/values.ts'

@@ -19,7 +19,8 @@ import {
   CelUint,
   EvaluationError,
 } from './values.ts'
-import type { ListSemantics, Value } from './values.ts'
+import type { ListSemantics } from './list-semantics.ts'
+import type { Value } from './values.ts'
 import { exactInteger, isInteger } from '@gyropilot/schema/exact-json'
 
 type JsonObject = Readonly<Record<string, unknown>>

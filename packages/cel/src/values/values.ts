@@ -1,5 +1,6 @@
 /** What expressions compute with. */
 import type { CelType } from '../checking/types.ts'
+import type { ListSemantics } from './list-semantics.ts'
 
 export type Value =
   | null
@@ -66,12 +67,6 @@ export class CelDuration {
     this.nanos = nanos
   }
 }
-
-/** How a list of Kubernetes is compared and joined. */
-export type ListSemantics =
-  | { readonly kind: 'atomic' }
-  | { readonly kind: 'set' }
-  | { readonly kind: 'map'; readonly keys: readonly string[] }
 
 const ATOMIC: ListSemantics = { kind: 'atomic' }
 

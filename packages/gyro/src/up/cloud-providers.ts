@@ -1,9 +1,6 @@
 import { ProviderRegistry } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
-import type { Parts } from '@gyropilot/cluster/live'
-
-/** Where the nodes of the cluster run: clouds reach their pods through it. */
-export type CloudParts = Pick<Parts, 'client' | 'kubeletOf'>
+import type { CloudParts } from './cloud-parts.ts'
 
 /** Absent where only names are asked for. */
 type PartsOrNone = CloudParts | undefined

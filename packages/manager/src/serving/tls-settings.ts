@@ -1,5 +1,9 @@
 /** The --tls-* flags in OpenSSL's words. Contract: docs/behaviour/runtime/manager.md, Flags. Pure. */
-import type { Options } from '../options/options.ts'
+
+interface FlagValues {
+  text(flag: string): string
+  list(flag: string): readonly string[]
+}
 
 export interface TlsSettings {
   readonly minVersion: 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
@@ -64,25 +68,25 @@ const CURVES: Readonly<Record<string, string>> = {
 }
 
 /** `prefix` begins the flags of another port. */
-export function* tlsProblems(options: Options, prefix: '' | 'webhook-' = ''): Generator<string> {
-  const version = options.text(`${prefix}tls-min-version`)
+export function* tlsProblems(flags: FlagValues, prefix: '' | 'webhook-' = ''): Generator<string> {
+  const version = flags.text(`${prefix}tls-min-version`)
   if (version !== '' && VERSIONS[version] === undefined) {
     yield `unknown tls version ${JSON.stringify(version)}`
   }
-  for (const suite of options.list(`${prefix}tls-cipher-suites`)) {
+  for (const suite of flags.list(`${prefix}tls-cipher-suites`)) {
     if (CIPHERS[suite] === undefined) yield `Cipher suite ${suite} not supported or doesn't exist`
   }
-  for (const curve of options.list(`${prefix}tls-curve-preferences`)) {
+  for (const curve of flags.list(`${prefix}tls-curve-preferences`)) {
     if (CURVES[curve] === undefined)
       yield `curve preference ${JSON.stringify(curve)} is not supported`
   }
 }
 
-export function tlsSettings(options: Options, prefix: '' | 'webhook-' = ''): TlsSettings {
-  const ciphers = options.list(`${prefix}tls-cipher-suites`).map((suite) => CIPHERS[suite]!)
-  const curves = options.list(`${prefix}tls-curve-preferences`).map((curve) => CURVES[curve]!)
+export function tlsSettings(flags: FlagValues, prefix: '' | 'webhook-' = ''): TlsSettings {
+  const ciphers = flags.list(`${prefix}tls-cipher-suites`).map((suite) => CIPHERS[suite]!)
+  const curves = flags.list(`${prefix}tls-curve-preferences`).map((curve) => CURVES[curve]!)
   return {
-    minVersion: VERSIONS[options.text(`${prefix}tls-min-version`)] ?? 'TLSv1.2',
+    minVersion: VERSIONS[flags.text(`${prefix}tls-min-version`)] ?? 'TLSv1.2',
     ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
     ...(curves.length === 0 ? {} : { ecdhCurve: curves.join(':') }),
   }

@@ -10,7 +10,7 @@ import {
   resizesOf,
   sameResources,
 } from '../running/pod-resize.ts'
-import type { ContainerResources } from '../running/pod-resize.ts'
+import type { ContainerResources } from '../running/local-pod.ts'
 
 /** A kubelet sees that a container runs with other resources when it looks at its runtime. */
 const RELIST_MS = 1_000

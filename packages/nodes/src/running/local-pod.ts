@@ -5,7 +5,16 @@ import type { Listeners } from '../container/listeners.ts'
 import { Consumption } from '../container/resource-consumer.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
 import type { TrapHandler } from '../shell/process.ts'
-import type { ContainerResources, ResizeState } from './pod-resize.ts'
+
+export type ContainerResources = NonNullable<Container['resources']>
+
+/** A resize that was asked for and is not in effect. */
+interface ResizeState {
+  /** Not granted: there is no room. */
+  readonly pending?: { readonly message: string; readonly generation: number | undefined }
+  /** Granted, and not in effect in every container. */
+  readonly inProgress?: { readonly generation: number | undefined }
+}
 
 export interface Terminated {
   readonly exitCode: number

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pod } from '@gyropilot/api/testing'
 import { localPod } from './local-pod.ts'
 import { grantedPod, needsRestart, resizeMessage, resizesOf } from './pod-resize.ts'
-import type { ContainerResources } from './pod-resize.ts'
+import type { ContainerResources } from './local-pod.ts'
 
 const amounts = (cpu: string, memory: string): ContainerResources => ({ requests: { cpu, memory } })
 const container = (name: string, resources: ContainerResources = {}) => ({

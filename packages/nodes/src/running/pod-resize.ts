@@ -4,18 +4,9 @@
  */
 import { amountOf } from '@gyropilot/api'
 import type { Container, Pod, Quantity } from '@gyropilot/api'
-import type { LocalContainer, LocalPod } from './local-pod.ts'
+import type { ContainerResources, LocalContainer, LocalPod } from './local-pod.ts'
 
-export type ContainerResources = NonNullable<Container['resources']>
 type Amounts = ContainerResources['requests']
-
-/** A resize that was asked for and is not in effect. */
-export interface ResizeState {
-  /** Not granted: there is no room. */
-  readonly pending?: { readonly message: string; readonly generation: number | undefined }
-  /** Granted, and not in effect in every container. */
-  readonly inProgress?: { readonly generation: number | undefined }
-}
 
 /** Containers whose resources are not those that they were granted, and what is asked for. */
 export function resizesOf(

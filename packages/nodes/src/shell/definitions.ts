@@ -1,5 +1,5 @@
 /** What a script has said it will need: functions, what it does upon signals, and the parameters that it was given. */
-import type { Command } from './syntax.ts'
+import type { Command } from './script.ts'
 
 /** Deeper than any script that comes to an end here. */
 const MOST_CALLS = 100

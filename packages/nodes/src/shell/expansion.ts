@@ -4,8 +4,7 @@ import { isGlob, literally, pathsOf } from '../files/glob.ts'
 import { nameOf } from './process.ts'
 import type { ShellOptions } from './options.ts'
 import { sumOf } from './sums.ts'
-import type { Step } from './syntax.ts'
-import type { Part, Word } from './words.ts'
+import type { Part, Step, Word } from './script.ts'
 
 export interface Expanding {
   readonly environment: ReadonlyMap<string, string>

@@ -7,7 +7,7 @@ import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
 import { nameOf } from './process.ts'
 import type { Process, Streams } from './process.ts'
-import type { Redirection } from './syntax.ts'
+import type { Redirection } from './script.ts'
 
 /** Runs with other streams; what went to files is in them afterwards. */
 export async function redirected(

@@ -19,7 +19,7 @@ import type {
   Selection,
   SimpleCommand,
   Step,
-} from './syntax.ts'
+} from './script.ts'
 import { SyntaxProblem } from './words.ts'
 
 /** What one command of a pipeline may hand to the next: they run one after the other. */

@@ -2,90 +2,21 @@
  * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
  * `for`, `while`, `until`, `case`, groups, functions.
  */
+import type {
+  Command,
+  Conditional,
+  Definition,
+  Group,
+  Loop,
+  Redirection,
+  Repetition,
+  Selection,
+  SimpleCommand,
+  Step,
+  Word,
+} from './script.ts'
 import { SyntaxProblem, tokensOf } from './words.ts'
-import type { Token, Word } from './words.ts'
-
-export interface Redirection {
-  readonly from: 0 | 1 | 2
-  /** `&`: where the other output goes. */
-  readonly mode: '<' | '>' | '>>' | '&'
-  readonly target: Word
-}
-
-export interface SimpleCommand {
-  readonly assignments: readonly { readonly name: string; readonly value: Word }[]
-  readonly words: readonly Word[]
-  readonly redirections: readonly Redirection[]
-}
-
-interface Conditional {
-  /** `if` and each `elif`. */
-  readonly branches: readonly {
-    readonly condition: readonly Step[]
-    readonly steps: readonly Step[]
-  }[]
-  readonly otherwise: readonly Step[]
-}
-
-export interface Loop {
-  readonly variable: string
-  readonly values: readonly Word[]
-  readonly body: readonly Step[]
-}
-
-/** `( )` with variables and a folder of its own, `{ }` with those around it. */
-interface Group {
-  readonly group: readonly Step[]
-  readonly isSubshell: boolean
-}
-
-/** `while` and `until`: goes round until the condition fails, or holds. */
-export interface Repetition {
-  readonly condition: readonly Step[]
-  readonly endsWhen: 'fails' | 'holds'
-  readonly body: readonly Step[]
-}
-
-/** `case`: what is done by the first pattern that fits. */
-export interface Selection {
-  readonly of: Word
-  readonly choices: readonly {
-    readonly patterns: readonly Word[]
-    readonly steps: readonly Step[]
-  }[]
-}
-
-/** `name() { }`: what a command of that name does from then on. */
-interface Definition {
-  readonly defines: string
-  readonly body: Command
-}
-
-/** What a loop or a group reads and writes as a whole. */
-interface Redirected {
-  readonly redirected: Exclude<Command, SimpleCommand>
-  readonly redirections: readonly Redirection[]
-}
-
-export type Command =
-  | Redirected
-  | SimpleCommand
-  | Conditional
-  | Loop
-  | Repetition
-  | Selection
-  | Group
-  | Definition
-
-/** Commands joined by pipes, and when they run: always, or by the exit code before them. */
-export interface Step {
-  readonly when: ';' | '&&' | '||'
-  /** `!`: failing is success. */
-  readonly isInverted: boolean
-  readonly pipeline: readonly Command[]
-  /** `&`: nobody waits for it. */
-  readonly inBackground?: boolean
-}
+import type { Token } from './words.ts'
 
 /** Words that end what is around them, or that are not known, where a command could begin. */
 const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'])

@@ -1,25 +1,5 @@
 /** Words of sh: quotes, variables, `$( )` and `$(( ))`, and the operators between them. */
-import type { Step } from './syntax.ts'
-
-/** Text, or what stands in its place when the script runs; quoted values are not split into words. */
-export type Part =
-  | { readonly text: string; readonly quoted?: boolean }
-  /** `?` is the last exit code, digits are parameters. */
-  | { readonly variable: string; readonly quoted: boolean; readonly asked?: Asked }
-  /** `$( )`: what the script prints. */
-  | { readonly script: readonly Step[]; readonly quoted: boolean }
-  /** `$(( ))`: a sum, with variables in it. */
-  | { readonly sum: string; readonly quoted: boolean }
-
-/** `${NAME:-text}` and its like: what counts without a value (`-`), with one (`+`), or is said at the end of a script without (`?`). */
-interface Asked {
-  readonly operator: '-' | '+' | '?'
-  readonly text: string
-  /** `:`: an empty value is none. */
-  readonly emptyIsNone: boolean
-}
-
-export type Word = readonly Part[]
+import type { Asked, Part, Step, Word } from './script.ts'
 
 export class SyntaxProblem extends Error {}
 

@@ -7,14 +7,11 @@ import {
   podRequests,
 } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
-import type { PreparedFilter } from '../feasible-nodes.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { Snapshot } from '../snapshot.ts'
+import type { NodeFilter, PreparedFilter } from './node-filter.ts'
 import { NO_AFFINITY, podAffinity } from './pod-affinity.ts'
 import { NO_LABEL, topologySpread } from './topology-spread.ts'
-
-/** Reasons why the node cannot take the pod; none: it can. */
-export type NodeFilter = (info: NodeInfo) => readonly string[]
 
 /** What all nodes have in common is found out once for a pod. Undefined: it does not concern this pod. */
 type Filter = (pod: Pod, snapshot: Snapshot) => NodeFilter | undefined

@@ -4,7 +4,7 @@ import { termMatches } from '../affinity-terms.ts'
 import type { NamespaceLabels } from '../affinity-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { NodeFilter } from './index.ts'
+import type { NodeFilter } from './node-filter.ts'
 
 const NONE: readonly string[] = []
 export const NO_AFFINITY = "node(s) didn't match pod affinity rules"

@@ -5,7 +5,7 @@ import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { selectedGroup } from '../pod-group.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { NodeFilter } from './index.ts'
+import type { NodeFilter } from './node-filter.ts'
 
 const NONE: readonly string[] = []
 const SKEWED = "node(s) didn't match pod topology spread constraints"

@@ -1,6 +1,7 @@
 /** The filters that look at volumes, in the order in which kube-scheduler asks. Contract: docs/behaviour/simulation/scheduler.md, Filters. Pure. */
 import type { CSINode, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import type { NamedFilter, NodeFilter } from '../filters/index.ts'
+import type { NamedFilter } from '../filters/index.ts'
+import type { NodeFilter } from '../filters/node-filter.ts'
 import type { NodeInfo } from '../node-info.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { claimsOf, classOf } from './claims.ts'

@@ -22,7 +22,7 @@ import type {
   StorageClass,
 } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
-import type { NodeFilter } from '../filters/index.ts'
+import type { NodeFilter } from '../filters/node-filter.ts'
 import { claimsOf, classOf, isToBeChosen } from './claims.ts'
 import type { VolumeListers } from './claims.ts'
 

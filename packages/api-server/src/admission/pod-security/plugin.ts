@@ -8,9 +8,10 @@ import { isFor, read, readAll, refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { describeViolations, violationsOf } from './checks.ts'
 import type { Level } from './checks.ts'
+import { MODES } from './defaults.ts'
+import type { PodSecurityDefaults } from './defaults.ts'
 
 const PREFIX = 'pod-security.kubernetes.io/'
-const MODES = ['enforce', 'audit', 'warn'] as const
 const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const VERSION = /^(latest|v1\.(0|[1-9][0-9]*))$/
 const LONGEST_WARNING_LIST = 10
@@ -30,9 +31,6 @@ interface Standard {
   readonly level: Level
   readonly version: string
 }
-
-/** What holds where a namespace has no label: the defaults of upstream's PodSecurityConfiguration. */
-export type PodSecurityDefaults = Partial<Readonly<Record<(typeof MODES)[number], Level>>>
 
 export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
   return {

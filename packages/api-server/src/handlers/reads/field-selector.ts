@@ -4,7 +4,6 @@ import { badRequest } from '../../http/errors.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
 import type { WatchPin } from '../../storage/store.ts'
-import type { Selection } from './list.ts'
 import type { ListOptions } from '../options.ts'
 
 /** The name that a selector pins, when it is one path segment. */
@@ -22,8 +21,15 @@ export function pinnedName(terms: readonly FieldTerm[]): string | undefined {
     : value
 }
 
-export type FieldMatcher = (object: Stored) => boolean
-export type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean
+type FieldMatcher = (object: Stored) => boolean
+type LabelMatcher = (labels: Readonly<Record<string, string>> | undefined) => boolean
+
+export interface Selection {
+  readonly labels: LabelMatcher | undefined
+  readonly fields: FieldMatcher | undefined
+  /** What every selected object has: a watch hears of nothing else. */
+  readonly pin: WatchPin | undefined
+}
 
 /** What a list or watch selects; 400 for fields that the kind does not know. */
 export function selectionOf(

@@ -5,19 +5,12 @@ import { badRequest, expired } from '../../http/errors.ts'
 import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
-import type { Store, StoredEntry, StoreScan, WatchPin } from '../../storage/store.ts'
+import type { Store, StoredEntry, StoreScan } from '../../storage/store.ts'
 import type { ResourceCall } from '../call.ts'
-import { selectionOf, type FieldMatcher, type LabelMatcher } from './field-selector.ts'
+import { selectionOf, type Selection } from './field-selector.ts'
 import { listOptions, parseVersion, type ListOptions } from '../options.ts'
 import { decodeContinue, encodeContinue, encodeStart } from './pages.ts'
 import { reachRevision } from './revisions.ts'
-
-export interface Selection {
-  readonly labels: LabelMatcher | undefined
-  readonly fields: FieldMatcher | undefined
-  /** What every selected object has: a watch hears of nothing else. */
-  readonly pin: WatchPin | undefined
-}
 
 export interface ListRequest {
   readonly resource: ServedResource

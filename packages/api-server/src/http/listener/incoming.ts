@@ -1,12 +1,10 @@
 /** What arrived at the socket, as a request of the pipeline. */
-import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
-import type { Http2ServerRequest } from 'node:http2'
+import type { ServerResponse as Http1Response } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { Headers, ServerRequest } from '../exchange.ts'
-import { isGone, type Outgoing } from './outgoing.ts'
+import { isGone } from './peer.ts'
+import type { Incoming, Outgoing } from './peer.ts'
 import { BODY_LIMIT_BYTES } from '../request-body.ts'
-
-export type Incoming = IncomingMessage | Http2ServerRequest
 
 /** At most one byte more than is allowed: the pipeline refuses what is larger. */
 export async function readBody(incoming: Incoming): Promise<Uint8Array | undefined> {

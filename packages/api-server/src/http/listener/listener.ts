@@ -7,7 +7,7 @@ import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import { encodeBody, protobufEvents } from '../encode.ts'
 import type { ServerRequest } from '../exchange.ts'
-import { readBody, requestOf, type Incoming } from './incoming.ts'
+import { readBody, requestOf } from './incoming.ts'
 import {
   DEADLINES,
   boundExchange,
@@ -15,7 +15,9 @@ import {
   watchSession,
   type Deadlines,
 } from './deadlines.ts'
-import { cutOff, drained, isGone, setStatus, writeChunks, type Outgoing } from './outgoing.ts'
+import { cutOff, drained, setStatus, writeChunks } from './outgoing.ts'
+import { isGone } from './peer.ts'
+import type { Incoming, Outgoing } from './peer.ts'
 import { WatchStream } from './watch-writes.ts'
 import { PROTOBUF } from '../negotiation.ts'
 

@@ -1,12 +1,11 @@
 /** Writing to a peer that may be slow or gone. */
 import type { ServerResponse as Http1Response } from 'node:http'
-import { constants as http2Constants, type Http2ServerResponse } from 'node:http2'
+import { constants as http2Constants } from 'node:http2'
 import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
-import type { Incoming } from './incoming.ts'
-
-export type Outgoing = Http1Response | Http2ServerResponse
+import { isGone } from './peer.ts'
+import type { Incoming, Outgoing } from './peer.ts'
 
 const compress = promisify(gzip)
 
@@ -72,12 +71,6 @@ export function drained(
     writable.on('drain', done)
     ;(outgoing as Http1Response).on('close', done)
   })
-}
-
-/** Nobody will read what is written from now on. HTTP/2 answers do not say it themselves, their streams do. */
-export function isGone(outgoing: Outgoing): boolean {
-  if (!('stream' in outgoing)) return outgoing.destroyed
-  return outgoing.stream === undefined || outgoing.stream.closed || outgoing.stream.destroyed
 }
 
 /** Ends a stream whose reader is behind, without sending what waits. */

@@ -4,7 +4,9 @@ import type { WatchEventType, WatchSink, WatchTransform } from '../watch-sink.ts
 import type { Stored } from '@gyropilot/schema/objects'
 import { encodeEvent } from '../encode.ts'
 import type { EventEncoder } from '../encode.ts'
-import { cutOff, drained, isGone, type Outgoing } from './outgoing.ts'
+import { cutOff, drained } from './outgoing.ts'
+import { isGone } from './peer.ts'
+import type { Outgoing } from './peer.ts'
 
 /** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
 const MOST_UNREAD_BYTES = 8_388_608
