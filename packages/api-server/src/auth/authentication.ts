@@ -3,6 +3,7 @@ import { X509Certificate, hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import type { Authenticator, Credentials, UserInfo } from '../contracts.ts'
+import { tokenOffered } from '../http/web-socket-protocols.ts'
 import type { Store } from '../storage/store.ts'
 import { subjectOf } from '../tls/cluster-certificates.ts'
 import { CREDENTIAL_ID, GROUP, withAuthenticatedGroup } from './identity.ts'
@@ -79,7 +80,7 @@ class UnionAuthentication implements Authentication {
       onCertificate?.(certificate.validToMs - clock.nowMs())
       return certificate.user
     }
-    const token = bearerToken(credentials)
+    const token = bearerToken(credentials) ?? tokenOffered(credentials.headers)
     if (token !== undefined) {
       const found = this.authenticateToken(token)
       if (found === undefined) throw unauthorized()

@@ -93,6 +93,15 @@ export function protobufEvents({ encodeEventFrame }: ProtobufAnswers): EventEnco
   return (type, _, shown) => encodeEventFrame(type, shown as AnsweredObject)
 }
 
+/** Bytes of the length that stands before a frame. */
+const LENGTH_BYTES = 4
+
+/** Where each event is a message of its own, nothing tells its length. */
+export function protobufMessages(answers: ProtobufAnswers): EventEncoder {
+  const frame = protobufEvents(answers)
+  return (type, object, shown) => frame(type, object, shown).subarray(LENGTH_BYTES)
+}
+
 /** One line of a watch. */
 export function encodeEvent(type: string, object: Stored, shown: unknown): Uint8Array {
   if (shown === lastObject && type === lastType && lastLine !== undefined) return lastLine

@@ -2,11 +2,14 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { protobufAnswers } from '@gyropilot/protobuf'
 import type { WebSocket } from 'ws'
-import type { Answer, Tunnel } from '../http/answer.ts'
-import { encodeBody } from '../http/encode.ts'
+import type { Answer, AnswerBody, Tunnel } from '../http/answer.ts'
+import { encodeBody, encodeEvent, protobufMessages } from '../http/encode.ts'
 import { badRequest } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import { PROTOBUF } from '../http/negotiation.ts'
+import { offeredProtocols } from '../http/web-socket-protocols.ts'
 import { BYTES_FORMS, COMMAND_FORMS, PORT_FORMS, chosenProtocol } from './channel-form.ts'
 import { SpdyConnection, type ByteSink } from './spdy-connection.ts'
 import { COMMAND_PROTOCOLS, PORT_PROTOCOL, serveCommand, servePorts } from './spdy-sessions.ts'
@@ -30,6 +33,7 @@ const TUNNEL_PROTOCOL = 'SPDY/3.1+portforward.k8s.io'
 /** Served by a kube-apiserver itself; the older ones are passed on to the kubelet. */
 const CLOSABLE_PROTOCOL = 'v5.channel.k8s.io'
 
+type WatchBody = Extract<AnswerBody, { kind: 'watch' }>
 type PortTarget = Extract<ConnectionTarget, { kind: 'ports' }>
 
 export async function upgrade(
@@ -43,6 +47,8 @@ export async function upgrade(
   const wanted = (headerOf(request.headers, 'upgrade') ?? '').toLowerCase()
   if (answer.body.kind === 'stream' && answer.status === 200 && wanted === 'websocket')
     return acceptStream(request, socket, head, answer.body.chunks)
+  if (answer.body.kind === 'watch' && wanted === 'websocket')
+    return acceptWatch(request, socket, head, answer)
   if (answer.body.kind === 'tunnel') return join(socket, head, answer.body.tunnel)
   if (answer.body.kind !== 'connection') return refuse(socket, answer)
   const { target } = answer.body
@@ -68,6 +74,8 @@ function join(socket: Duplex, head: Buffer, { headers, peer, head: theirs }: Tun
   socket.pipe(peer, { end: false })
   peer.pipe(socket, { end: false })
 }
+
+const EMPTY_REFUSAL: Answer = { status: 403, body: { kind: 'empty' } }
 
 function refusal(message: string): Answer {
   return { status: 400, body: { kind: 'object', value: badRequest(message).toStatus() } }
@@ -113,8 +121,9 @@ async function acceptWebSocket(
 ): Promise<void> {
   const known = target.kind === 'ports' ? PORT_FORMS : COMMAND_FORMS
   const preferred = target.kind === 'ports' ? TUNNEL_PROTOCOL : CLOSABLE_PROTOCOL
-  const protocol = chosenProtocol(known, offeredTo(request), preferred)
-  if (protocol === undefined) return refuse(socket, unknownProtocols(offeredTo(request)))
+  const protocol = chosenProtocol(known, offeredProtocols(request.headers), preferred)
+  if (protocol === undefined)
+    return refuse(socket, unknownProtocols(offeredProtocols(request.headers)))
   const form = known.get(protocol)
   if (target.kind === 'refused' && protocol !== preferred)
     return refuseAsKubelet(socket, target.why)
@@ -137,8 +146,9 @@ async function acceptStream(
   head: Buffer,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const protocol = chosenProtocol(BYTES_FORMS, offeredTo(request), '')
-  if (protocol === undefined) return refuse(socket, unknownProtocols(offeredTo(request)))
+  const protocol = chosenProtocol(BYTES_FORMS, offeredProtocols(request.headers), '')
+  if (protocol === undefined)
+    return refuse(socket, unknownProtocols(offeredProtocols(request.headers)))
   const { sendStreamOverWebSocket } = await import('./web-socket.ts')
   const form = BYTES_FORMS.get(protocol)!
   await handshake(
@@ -147,6 +157,24 @@ async function acceptStream(
     head,
     protocol,
     (webSocket) => void sendStreamOverWebSocket(webSocket, chunks, form),
+  )
+}
+
+/** The reader has to say where it comes from, and may name one protocol, of any name. */
+async function acceptWatch(
+  request: ServerRequest,
+  socket: Duplex,
+  head: Buffer,
+  { body, mediaType }: Answer,
+): Promise<void> {
+  const offered = offeredProtocols(request.headers)
+  if (headerOf(request.headers, 'origin') === undefined) return refuse(socket, EMPTY_REFUSAL)
+  if (offered.length > 1) return refuse(socket, { ...EMPTY_REFUSAL, status: 400 })
+  const { watchOverWebSocket } = await import('./web-socket-watch.ts')
+  const binary = mediaType === PROTOBUF
+  const encode = binary ? protobufMessages(await protobufAnswers()) : encodeEvent
+  await handshake(request, socket, head, offered[0] ?? '', (webSocket) =>
+    watchOverWebSocket(webSocket, body as WatchBody, { encode, binary }),
   )
 }
 
@@ -166,10 +194,6 @@ async function handshake(
   const { 'sec-websocket-protocol': _, ...others } = headers
   type Incoming = Parameters<typeof server.handleUpgrade>[0]
   server.handleUpgrade({ method, headers: others, url } as Incoming, socket, head, serve)
-}
-
-function offeredTo({ headers }: ServerRequest): readonly string[] {
-  return listOf(headerOf(headers, 'sec-websocket-protocol'))
 }
 
 function unknownProtocols(offered: readonly string[]): Answer {
