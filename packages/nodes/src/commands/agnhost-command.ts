@@ -44,6 +44,11 @@ export function consumerPort(words: readonly string[]): number | undefined {
   return Number(port ?? 8080)
 }
 
+/** Whether it is known to listen nowhere. */
+export function opensNoPort(words: readonly string[]): boolean {
+  return agnhostCall(words)?.subcommand === 'pause'
+}
+
 /** Whether it answers HTTP there. */
 export function servesHttp(words: readonly string[], port: number): boolean {
   return httpPort(words) === port

@@ -25,6 +25,7 @@ async function run(
   const network: Network = {
     resolver: '',
     isOwn: () => false,
+    records: async () => ({ kind: 'unknown', records: [] }),
     lookup: async (name) =>
       name === 'web.shop.svc.cluster.local'
         ? { kind: 'found', name, addresses: ['10.0.0.7'] }

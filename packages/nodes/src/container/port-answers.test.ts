@@ -137,3 +137,11 @@ test('who answers gets the form that was sent, in whatever pieces it came; what 
   await ask('GET / HTTP/1.1\r\n\r\n')
   assert.deepEqual(bodies, ['a=1&b', 'begin', ''])
 })
+
+test('agnhost pause listens nowhere, and another container of its pod may', async () => {
+  const pause = { name: 'pause', image: 'agnhost:2', args: ['pause'] }
+  const alone = pod({ name: 'alone', spec: { containers: [pause] } })
+  assert.match((await servePort(alone, 80, streams(''), undefined)) ?? '', /connection refused/)
+  const both = pod({ name: 'both', spec: { containers: [pause, { name: 'app', image: 'i' }] } })
+  assert.equal(await servePort(both, 80, streams('GET / HTTP/1.1\r\n\r\n'), undefined), undefined)
+})

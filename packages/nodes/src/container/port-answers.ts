@@ -1,7 +1,7 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
 import type { Container, Pod } from '@gyropilot/api'
 import { programOf } from '../behavior/image-program.ts'
-import { servesHttp } from '../commands/agnhost-command.ts'
+import { opensNoPort, servesHttp } from '../commands/agnhost-command.ts'
 
 const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
 
@@ -115,7 +115,7 @@ export function listener({ spec }: Pod, port: number): Container | undefined {
   return (
     containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port)) ??
     containers.find((each) => servesHttp(programOf(each), port)) ??
-    (silent ? containers[0] : undefined)
+    (silent ? containers.find((each) => !opensNoPort(programOf(each))) : undefined)
   )
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
-import type { Exchange, Lookup, Network } from '../shell/network.ts'
+import type { Exchange, Lookup, Network, Records } from '../shell/network.ts'
 import { runCommand } from '../shell/run-command.ts'
 import { AGNHOST_COMMANDS } from '../commands/agnhost-command.ts'
 import { COMMANDS } from '../commands/commands.ts'
@@ -18,6 +18,7 @@ interface Given {
   /** What cannot be known ends the run, as of a container's own program. */
   readonly isProgram?: boolean
   readonly isOwn?: boolean
+  readonly records?: Records
 }
 
 const FOUND: Lookup = { kind: 'found', name: 'web.shop.svc.cluster.local', addresses: ['10.0.0.7'] }
@@ -29,6 +30,7 @@ const PAGE = answered('HTTP/1.1 200 OK\r\nContent-Type: text/plain', 'hello\n')
 
 async function run(words: readonly string[], given: Given = {}) {
   const { lookup = FOUND, exchanges = [PAGE], isProgram = false, isOwn = false } = given
+  const { records = { kind: 'unknown', records: [] } } = given
   const left = [...exchanges]
   const asked: string[] = []
   const sent: string[] = []
@@ -38,6 +40,10 @@ async function run(words: readonly string[], given: Given = {}) {
   const network: Network = {
     resolver: '10.0.0.10',
     isOwn: () => isOwn,
+    async records(name, type, searches) {
+      asked.push(`${name} ${type}${searches ? ' searched' : ''}`)
+      return records
+    },
     async lookup(name) {
       asked.push(name)
       return lookup
@@ -438,4 +444,48 @@ test('whether a command line has one of them in it', () => {
     assert.ok(connects(words), words.join(' '))
   for (const words of [['sh', '-c', 'echo sync; func x'], ['libcurl'], ['curl.sh'], []])
     assert.ok(!connects(words), words.join(' '))
+})
+
+const WEB_RECORD = { name: 'web.shop.svc.cluster.local', type: 'A', data: '10.0.0.7' } as const
+const FOUND_RECORDS: Records = { kind: 'found', records: [WEB_RECORD] }
+
+for (const [line, asked, expected] of [
+  ['+short web.shop.svc.cluster.local', 'web.shop.svc.cluster.local A', '10.0.0.7\n'],
+  [
+    '+noall +answer +search web',
+    'web A searched',
+    'web.shop.svc.cluster.local. 30\tIN\tA\t10.0.0.7\n',
+  ],
+  ['+notcp +short web cname', 'web CNAME', '10.0.0.7\n'],
+  ['@10.0.0.10 -t SRV +short _http._tcp.web', '_http._tcp.web SRV', '10.0.0.7\n'],
+  ['+short -x 10.0.0.7', '7.0.0.10.in-addr.arpa PTR', '10.0.0.7\n'],
+] as const)
+  test(`dig ${line}`, async () => {
+    const found = await run(['dig', ...line.split(' ')], { records: FOUND_RECORDS })
+    assert.deepEqual([found.exitCode, found.asked, found.out], [0, [asked], expected])
+  })
+
+test('dig without options says what came back; nothing found is no failure, nobody there is', async () => {
+  const all = await run(['dig', 'web'], { records: FOUND_RECORDS })
+  assert.match(
+    all.out,
+    /status: NOERROR[\s\S]*\n;web\.\t\tIN\tA\n[\s\S]*ANSWER SECTION:\nweb\.shop/,
+  )
+  const none = await run(['dig', 'web'])
+  assert.equal(none.exitCode, 0)
+  assert.match(none.out, /status: NXDOMAIN[\s\S]*ANSWER: 0/)
+  assert.equal((await run(['dig', '+short', 'web'])).out, '')
+  const elsewhere = await run(['dig', 'example.com'], {
+    records: { kind: 'elsewhere', records: [] },
+  })
+  assert.deepEqual([elsewhere.exitCode, elsewhere.out], [9, ';; no servers could be reached\n'])
+  for (const words of [['web', 'db'], ['-4'], ['-x', 'fd00::1'], []])
+    assert.equal((await run(['dig', ...words])).exitCode, 1)
+})
+
+test('getent finds the addresses of hosts', async () => {
+  const found = await run(['getent', 'hosts', 'web'])
+  assert.deepEqual([found.exitCode, found.out], [0, '10.0.0.7        web.shop.svc.cluster.local\n'])
+  assert.equal((await run(['getent', 'hosts', 'x'], { lookup: { kind: 'unknown' } })).exitCode, 2)
+  assert.equal((await run(['getent', 'passwd', 'root'])).exitCode, 1)
 })

@@ -1,12 +1,16 @@
 /** The commands that connect: known where a container has a network. Contract: docs/behaviour/simulation/kubelet.md, Network. */
 import type { Command } from '../shell/process.ts'
 import { curl } from './curl.ts'
+import { dig } from './dig.ts'
+import { getent } from './getent.ts'
 import { netcat } from './netcat.ts'
 import { nslookup } from './nslookup.ts'
 import { wget } from './wget.ts'
 
 export const NETWORK_COMMANDS: ReadonlyMap<string, Command> = new Map([
   ['curl', curl],
+  ['dig', dig],
+  ['getent', getent],
   ['nc', netcat],
   ['nslookup', nslookup],
   ['wget', wget],
@@ -17,5 +21,7 @@ export const NETWORK_COMMANDS: ReadonlyMap<string, Command> = new Map([
  * afterwards.
  */
 export function connects(words: readonly string[]): boolean {
-  return words.some((word) => /(?<![\w.-])(?:curl|nc|nslookup|wget)(?![\w.-])/.test(word))
+  return words.some((word) =>
+    /(?<![\w.-])(?:curl|dig|getent|nc|nslookup|wget)(?![\w.-])/.test(word),
+  )
 }

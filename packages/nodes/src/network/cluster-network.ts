@@ -13,9 +13,18 @@ import type { AskedDatagram } from '../container/agnhost-server.ts'
 import type { PortStreams } from '../container/port-answers.ts'
 import { hostsOf, resolverOf } from '../container/pod-names.ts'
 import { Gathering } from '../files/gathered.ts'
-import type { Exchange, Lookup, Network, Protocol, Sent } from '../shell/network.ts'
+import type {
+  Exchange,
+  Lookup,
+  Network,
+  Protocol,
+  RecordType,
+  Records,
+  Sent,
+} from '../shell/network.ts'
 import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
 import type { ClusterName } from './cluster-names.ts'
+import { ClusterRecords, isClusterRecord } from './cluster-records.ts'
 import { healthCheckAnswer } from './health-check-port.ts'
 import { podAtHostPort } from './host-ports.ts'
 import { addressesOf } from './network-policies.ts'
@@ -116,6 +125,29 @@ class PodNetwork implements Network {
       isOfCluster ||= await this.#couldBe(name, known)
     }
     return { kind: isOfCluster ? 'unknown' : 'elsewhere' }
+  }
+
+  async records(name: string, type: RecordType, searches: boolean): Promise<Records> {
+    const { client, gate } = this.#options
+    if (!(await gate.allowsNames(this.#pod, this.resolver))) return { kind: 'unknown', records: [] }
+    const sources = new ClusterRecords({
+      client,
+      slicesOf: (service) => this.#slicesOf(service),
+      resolve: async (fullName) => {
+        const known = clusterName(fullName)
+        return known ? this.#resolved(fullName, known, MOST_ALIASES) : { kind: 'elsewhere' }
+      },
+    })
+    const asked = searches
+      ? candidates(name, resolverFrom(resolverOf(this.#pod)))
+      : [name.replace(/\.$/, '')]
+    for (const candidate of asked.filter(isClusterRecord)) {
+      const records = await sources.of(candidate, type)
+      if (records.length > 0) return { kind: 'found', records }
+    }
+    // Without the search list a short name is one of the root, where there is none.
+    const isOfCluster = asked.some((each) => isClusterRecord(each) || !each.includes('.'))
+    return { kind: isOfCluster ? 'unknown' : 'elsewhere', records: [] }
   }
 
   /** Whether a name that nobody has is meant for the cluster: it says so, has one part, or names a Service or namespace that there is. */

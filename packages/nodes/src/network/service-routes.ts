@@ -121,7 +121,7 @@ function servingEndpoints(slices: readonly EndpointSlice[]) {
 }
 
 /** Unknown counts as ready. */
-function isReady({ conditions }: Endpoint): boolean {
+export function isReady({ conditions }: Endpoint): boolean {
   return conditions?.ready !== false
 }
 

@@ -12,6 +12,22 @@ export type Lookup =
   /** Not of the cluster: nothing is known of it here. */
   | { readonly kind: 'elsewhere' }
 
+export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'SRV' | 'PTR'
+
+export interface NameRecord {
+  /** In full, without a dot at the end. */
+  readonly name: string
+  readonly type: RecordType
+  /** As zone files have it. */
+  readonly data: string
+}
+
+export interface Records {
+  /** As of a lookup. */
+  readonly kind: Lookup['kind']
+  readonly records: readonly NameRecord[]
+}
+
 export type Exchange =
   | {
       readonly kind: 'answered'
@@ -51,6 +67,8 @@ export interface Network {
   /** The server that names are asked of. */
   readonly resolver: string
   lookup(name: string): Promise<Lookup>
+  /** What DNS has of that type; the search list of the resolver is gone through only where that is asked for. */
+  records(name: string, type: RecordType, searches: boolean): Promise<Records>
   /** Connects, sends, and takes what comes until the other side ends; by UDP the one datagram that comes back. */
   exchange(address: string, port: number, sent: Sent): Promise<Exchange>
   /** The container's own pod, by whatever address. */
