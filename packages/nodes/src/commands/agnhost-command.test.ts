@@ -20,7 +20,7 @@ async function said(words: readonly string[]): Promise<readonly (string | number
     commands: new Map([...COMMANDS, ...AGNHOST_COMMANDS]),
     files: new FileTree(root, []),
     hostname: 'p',
-    user: { uid: 0, gid: 0 },
+    user: { uid: 0, gid: 0, groups: [0] },
     program: '',
     nowMs: () => nowMs,
     sleep: async (delayMs: number) => {

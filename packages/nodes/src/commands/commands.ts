@@ -18,6 +18,7 @@ import { interactiveShell } from './interactive-shell.ts'
 import { mount } from './mount-command.ts'
 import { printf } from './printf-command.ts'
 import { sort } from './sort-command.ts'
+import { sysctl } from './sysctl-command.ts'
 import { noOptions, readOptions } from '../shell/options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
 import { exportVariables, read, unset } from './variable-commands.ts'
@@ -277,15 +278,15 @@ const cd: Command = async (task) => {
 }
 
 const id: Command = async ({ args, place, out }) => {
-  const { uid, gid } = place.user
+  const { uid, gid, groups } = place.user
   const named = (value: number): string => (value === 0 ? '0(root)' : String(value))
-  const text =
-    args[0] === '-u'
-      ? String(uid)
-      : args[0] === '-g'
-        ? String(gid)
-        : `uid=${named(uid)} gid=${named(gid)} groups=${named(gid)}`
-  await out(`${text}\n`)
+  const texts: Readonly<Record<string, string>> = {
+    '-u': String(uid),
+    '-g': String(gid),
+    '-G': groups.join(' '),
+  }
+  const all = `uid=${named(uid)} gid=${named(gid)} groups=${groups.map(named).join(',')}`
+  await out(`${texts[args[0] ?? ''] ?? all}\n`)
   return 0
 }
 
@@ -340,6 +341,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['head', head],
   ['hostname', printed(({ place }) => place.hostname)],
   ['id', id],
+  ['sysctl', sysctl],
   ['ls', ls],
   ['mkdir', makeFolders],
   ['mount', mount],

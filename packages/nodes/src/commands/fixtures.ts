@@ -24,7 +24,7 @@ export async function saidWith(
     commands: COMMANDS,
     files: new FileTree(root, [mount]),
     hostname: 'p',
-    user: { uid: 0, gid: 0 },
+    user: { uid: 0, gid: 0, groups: [0] },
     program: '',
     nowMs: () => 0,
     sleep: async () => {},

@@ -32,7 +32,7 @@ async function said(
     files: filesAt({ '/key': 'value' }),
     filesNow: async () => filesAt(later(nowMs)),
     hostname: 'p',
-    user: { uid: 1000, gid: 100 },
+    user: { uid: 1000, gid: 100, groups: [100] },
     program: '',
     nowMs: () => nowMs,
     sleep: async (delayMs: number) => void (nowMs += delayMs),

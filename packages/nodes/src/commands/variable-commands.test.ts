@@ -17,7 +17,7 @@ async function said(script: string, input = ''): Promise<string> {
     commands: COMMANDS,
     files: new FileTree(root, []),
     hostname: 'p',
-    user: { uid: 0, gid: 0 },
+    user: { uid: 0, gid: 0, groups: [0] },
     program: '',
     nowMs: () => 0,
     sleep: async () => {},

@@ -17,6 +17,7 @@ import { Input, inputOf } from '../shell/input.ts'
 import { Keyboard } from './keyboard.ts'
 import { typedLines } from './line-discipline.ts'
 import { orMissing } from './missing.ts'
+import { userOf } from './container-user.ts'
 import { nextConnection } from './listeners.ts'
 import type { Listeners } from './listeners.ts'
 import { oomScoreOf } from './oom-score.ts'
@@ -299,7 +300,6 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
   const { turn, pause, nowMs, signal } = world
   const { pod, container, nodeName } = place
   const network = place.network?.(signal)
-  const security = { ...pod.spec?.securityContext, ...container.securityContext }
   const program = programOf(container).join(' ')
   return {
     commands: commandsOf(container, network !== undefined),
@@ -307,7 +307,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     files: await filesOf(place),
     filesNow: async () => filesOf({ ...place, pod: (await podNow(place)) ?? pod }),
     hostname: hostnameOf(pod, nodeName),
-    user: { uid: security.runAsUser ?? 0, gid: security.runAsGroup ?? 0 },
+    user: userOf(pod, container),
     program: program || (container.image ?? ''),
     nowMs,
     sleep: pause,

@@ -20,6 +20,7 @@ import {
   tokenFile,
   volumeFolder,
 } from './volume-attributes.ts'
+import { kernelFiles } from './kernel-files.ts'
 import { addDocuments } from './web-documents.ts'
 
 const BAD_ENV_FILE = "couldn't parse env file"
@@ -46,6 +47,7 @@ export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeN
     '/etc/resolv.conf': resolverOf(pod),
     '/proc/self/uid_map': usersOf(pod),
     '/proc/sys/kernel/hostname': `${nodeName}\n`,
+    ...kernelFiles(pod, container),
   }
   for (const path of IMAGE_FOLDERS) store.makeFolder(path)
   for (const [path, text] of Object.entries(texts)) store.set(path, Buffer.from(text))

@@ -75,7 +75,7 @@ async function run(words: readonly string[], given: Given = {}) {
       network,
       files,
       hostname: 'p',
-      user: { uid: 0, gid: 0 },
+      user: { uid: 0, gid: 0, groups: [0] },
       program: '',
       nowMs: () => 0,
       sleep: async (delayMs) => void slept.push(delayMs),

@@ -33,3 +33,7 @@ test('a node of a cloud waits for it, and leaves its addresses to it once there 
   assert.ok(!('addresses' in nodeStatus(clouded, stored, NOW_MS)))
   assert.deepEqual(nodeStatus(clouded, {}, NOW_MS).addresses, addresses)
 })
+
+test('a node says that it follows policies for the groups of containers', () => {
+  assert.deepEqual(nodeObject(plain, NOW_MS).status?.features, { supplementalGroupsPolicy: true })
+})

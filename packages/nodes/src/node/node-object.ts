@@ -106,6 +106,7 @@ export function nodeStatus(
     capacity,
     conditions: conditionsOf(stored, nowMs),
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+    features: { supplementalGroupsPolicy: true },
     nodeInfo: {
       architecture: 'amd64',
       bootID: bootId,

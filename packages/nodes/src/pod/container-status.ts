@@ -1,29 +1,32 @@
 /** Statuses of containers from what a node knows. Contract: docs/behaviour/simulation/kubelet.md, Container statuses. Pure. */
-import type { ContainerStatus, PodStatus } from '@gyropilot/api'
+import type { ContainerStatus, Pod, PodStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { resolvedImage } from '../behavior/image.ts'
+import { isUserKnown, userOf } from '../container/container-user.ts'
 import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 
 export function containerStatusesOf(
+  pod: Pod,
   local: LocalPod,
 ): Pick<PodStatus, 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses'> {
   if (local.failure !== undefined && local.containers.every((c) => c.containerId === undefined)) {
     return {}
   }
+  const statusOf = (container: LocalContainer) => containerStatusOf(pod, container)
   const init = local.containers.filter((container) => container.role !== 'main')
   const main = local.containers
     .filter((container) => container.role === 'main')
     .sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1))
   return {
-    ...(init.length === 0 ? {} : { initContainerStatuses: init.map(containerStatusOf) }),
-    containerStatuses: main.map(containerStatusOf),
+    ...(init.length === 0 ? {} : { initContainerStatuses: init.map(statusOf) }),
+    containerStatuses: main.map(statusOf),
     ...(local.ephemeral.length === 0
       ? {}
-      : { ephemeralContainerStatuses: local.ephemeral.map(containerStatusOf) }),
+      : { ephemeralContainerStatuses: local.ephemeral.map(statusOf) }),
   }
 }
 
-function containerStatusOf(container: LocalContainer): ContainerStatus {
+function containerStatusOf(pod: Pod, container: LocalContainer): ContainerStatus {
   const { spec, state, last } = container
   const done = container.role === 'init' && state.state === 'terminated' && state.exitCode === 0
   const mounts = spec.volumeMounts ?? []
@@ -48,7 +51,18 @@ function containerStatusOf(container: LocalContainer): ContainerStatus {
             ...(readOnly ? { readOnly, recursiveReadOnly: 'Disabled' } : {}),
           })),
         }),
+    ...userStatusOf(pod, container),
   }
+}
+
+/** None before the first start. */
+function userStatusOf(
+  pod: Pod,
+  { containerId, spec }: LocalContainer,
+): Pick<ContainerStatus, 'user'> {
+  if (containerId === undefined || !isUserKnown(pod, spec)) return {}
+  const { uid, gid, groups } = userOf(pod, spec)
+  return { user: { linux: { gid, supplementalGroups: groups, uid } } }
 }
 
 /** None before the first start, and of containers that only debug: nobody resizes them. */

@@ -116,3 +116,20 @@ test('unready containers are named', () => {
   const message = status.conditions?.find((c) => c.type === 'ContainersReady')?.message
   assert.equal(message, 'containers with unready status: [c0 c1]')
 })
+
+test('who a container runs as is in its status where somebody said so, once it was started', () => {
+  const userAt = (securityContext: object, containerId: string | undefined) => {
+    const spec = { securityContext, containers: [{ name: 'c', image: 'busybox' }] }
+    const own = pod({ name: 'p', spec })
+    const local = localPod(own, 0)
+    const [container] = local.containers
+    container!.containerId = containerId
+    return podStatusOf(own, local, { hostIp: '' }, 0).containerStatuses?.[0]?.user
+  }
+  const context = { runAsUser: 1000, runAsGroup: 3000, supplementalGroups: [4000] }
+  assert.deepEqual(userAt(context, 'containerd://1'), {
+    linux: { uid: 1000, gid: 3000, supplementalGroups: [3000, 4000] },
+  })
+  assert.equal(userAt(context, undefined), undefined)
+  assert.equal(userAt({}, 'containerd://1'), undefined)
+})

@@ -30,7 +30,7 @@ export function podStatusOf(
     hostIPs: [{ ip: node.hostIp }],
     startTime: stored.startTime ?? formatTime(local.startedAtMs),
     ...(ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] }),
-    ...containerStatusesOf(local),
+    ...containerStatusesOf(pod, local),
     ...resourcesOf(pod, local),
   }
 }

@@ -22,7 +22,7 @@ async function run(words: readonly string[]): Promise<Result> {
     commands: COMMANDS,
     files: new FileTree(new FileStore(), []),
     hostname: 'p',
-    user: { uid: 0, gid: 0 },
+    user: { uid: 0, gid: 0, groups: [0] },
     program: '',
     nowMs: () => 0,
     sleep: async () => {},

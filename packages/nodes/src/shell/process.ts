@@ -13,7 +13,7 @@ export interface Surroundings {
   /** With what volumes show by now; a program sees `files` as they were when it began. Absent: they do not change. */
   filesNow?(): Promise<FileTree>
   readonly hostname: string
-  readonly user: { readonly uid: number; readonly gid: number }
+  readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] }
   /** The container's own command line. */
   readonly program: string
   nowMs(): number
