@@ -54,6 +54,8 @@ test('a read that is under way answers nobody who asks later: they share the nex
   await server.answer('first')
   assert.deepEqual(server.asked, [['a'], ['b', 'c']])
   const last = server.read(list('d'))
+  await turn()
+  assert.equal(server.asked.length, 2, 'still one at a time')
   await server.answer('second')
   await server.answer('third')
   const kinds = (await Promise.all([first, ...later, last])).map(({ kind }) => kind)

@@ -45,7 +45,6 @@ async function runUntilStopped<Item extends { readonly key: string }>(
     } catch (error) {
       logger.error(error, 'A worker failed')
     }
-    if (signal.aborted) return
     try {
       await sleep(clock, RESTART_DELAY_MS, signal)
     } catch {
