@@ -15,7 +15,7 @@ const COMFORTABLE_BYTES = 1_048_576
 const NORMAL_CLOSURE = 1000
 
 /** How events are written. */
-export interface EventForm {
+interface EventForm {
   readonly encode: EventEncoder
   /** Messages of bytes, not of text. */
   readonly binary: boolean

@@ -2,7 +2,7 @@
 import { suggestion } from '@gyropilot/foundation'
 import { commands } from '../commands.ts'
 import { gyroErrors } from '../errors.ts'
-import { cloudProviders } from '../up/cloud-providers.ts'
+import { cloudProviders } from '../up/cloud/providers.ts'
 import { COMPONENTS } from '../up/up-flags.ts'
 import { bashScript, fishScript, zshScript } from './shells.ts'
 import type { Completed, Values } from './shells.ts'

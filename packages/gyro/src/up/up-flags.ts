@@ -1,6 +1,6 @@
 /** The flags of `gyro up`. Pure. */
 import type { FlagDefinition } from '@gyropilot/manager/flags'
-import { cloudProviders } from './cloud-providers.ts'
+import { cloudProviders } from './cloud/providers.ts'
 
 export const COMPONENTS = [
   'api-server',

@@ -7,7 +7,7 @@ import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
 import { flagsOf } from '../flags.ts'
-import { cloudProviders } from './cloud-providers.ts'
+import { cloudProviders } from './cloud/providers.ts'
 import { COMPONENTS, upFlags } from './up-flags.ts'
 import type { Component } from './up-flags.ts'
 

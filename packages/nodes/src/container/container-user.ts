@@ -2,7 +2,7 @@
 import type { Container, Pod } from '@gyropilot/api'
 import { isAgnhost } from '../behavior/image-program.ts'
 
-export interface ContainerUser {
+interface ContainerUser {
   readonly uid: number
   readonly gid: number
   /** All of them, with `gid`, in the order of their numbers. */

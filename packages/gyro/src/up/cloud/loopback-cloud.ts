@@ -5,7 +5,7 @@ import { LoopbackCloud, loopbackConfig } from '@gyropilot/cloud-loopback'
 import type { BackEnd, PodNetwork } from '@gyropilot/cloud-loopback'
 import { machineNetwork } from '@gyropilot/cloud-loopback/network'
 import type { ProviderSettings } from '@gyropilot/cloud-provider'
-import type { CloudParts } from './cloud-parts.ts'
+import type { CloudParts } from './parts.ts'
 
 export function loopbackCloud(
   { clock, logger, config }: ProviderSettings,

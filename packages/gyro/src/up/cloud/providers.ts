@@ -1,6 +1,6 @@
 import { ProviderRegistry } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
-import type { CloudParts } from './cloud-parts.ts'
+import type { CloudParts } from './parts.ts'
 
 /** Absent where only names are asked for. */
 type PartsOrNone = CloudParts | undefined
