@@ -39,7 +39,11 @@ export {
   applyJsonPatch,
 } from './patches/json-patch.ts'
 export type { JsonPatchOperation } from './patches/json-patch.ts'
-export { StrategicMergeError, applyStrategicMergePatch } from './patches/strategic-merge-patch.ts'
+export {
+  StrategicMergeError,
+  applyStrategicMergePatch,
+  mergeStrategically,
+} from './patches/strategic-merge-patch.ts'
 export * from './names.ts'
 export { InvalidSelectorError, LabelQuery, labelRequirement } from './selectors/label-query.ts'
 export type { LabelOperator, LabelRequirement, Labels } from './selectors/label-query.ts'

@@ -18,12 +18,14 @@ export function orderMerged(
   const onServer = positions(serverOrder, identity)
   const place = (item: unknown, places: ReadonlyMap<unknown, number>): number =>
     places.get(identity(item)) ?? -1
+  const placeOr = (absent: number, item: unknown): number => onServer.get(identity(item)) ?? absent
   const fromPatch = merged
     .filter((item) => named.has(identity(item)))
     .toSorted((a, b) => place(a, named) - place(b, named))
   const serverOnly = merged
     .filter((item) => !named.has(identity(item)))
-    .toSorted((a, b) => place(a, onServer) - place(b, onServer))
+    // What nobody names stays where it was added.
+    .toSorted((a, b) => placeOr(Infinity, a) - placeOr(Infinity, b) || 0)
   const result: unknown[] = []
   let patchIndex = 0
   let serverIndex = 0
@@ -45,14 +47,19 @@ function positions(items: readonly unknown[], identity: ItemIdentity): Map<unkno
   return places
 }
 
-/** Whether the items of a patch's list stand in the order that its $setElementOrder tells. Gaps on either side are fine. */
+/**
+ * Whether the items of a patch's list stand in the order that its $setElementOrder tells. Gaps in the items are fine, and so are
+ * directives, as long as the order goes on.
+ */
 export function agreesWithOrder(
   items: readonly unknown[],
   order: readonly unknown[],
   identity: ItemIdentity,
+  isDirective: (item: unknown) => boolean,
 ): boolean {
   let next = 0
   for (const place of order) {
+    while (next < items.length && isDirective(items[next])) next++
     if (next < items.length && identity(items[next]) === identity(place)) next++
   }
   return next >= items.length

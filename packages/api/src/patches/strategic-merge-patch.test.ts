@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaOf } from '../schema.ts'
-import { StrategicMergeError, applyStrategicMergePatch } from './strategic-merge-patch.ts'
+import {
+  StrategicMergeError,
+  applyStrategicMergePatch,
+  mergeStrategically,
+} from './strategic-merge-patch.ts'
 
 const deployment = schemaOf('apps', 'v1', 'Deployment')!
 const podKind = schemaOf('', 'v1', 'Pod')!
@@ -87,7 +91,7 @@ test('maps merge, null deletes, lists without a strategy are replaced', () => {
   })
 })
 
-test('directives in maps: delete removes a map and empties a struct, merge is nothing, others are errors', () => {
+test('directives in maps: delete removes a map and empties a struct, others are errors', () => {
   const before = { metadata: { labels: { a: '1' } }, spec: { securityContext: { runAsUser: 1 } } }
   assert.deepEqual(
     applyStrategicMergePatch(
@@ -100,16 +104,22 @@ test('directives in maps: delete removes a map and empties a struct, merge is no
     ),
     { metadata: {}, spec: { securityContext: {} } },
   )
-  assert.deepEqual(
-    applyStrategicMergePatch(before, { metadata: { labels: { $patch: 'merge', b: '2' } } }, podKind)
-      .metadata,
-    { labels: { a: '1', b: '2' } },
-  )
-  assert.throws(
-    () =>
-      applyStrategicMergePatch(before, { metadata: { labels: { $patch: 'foo', n: 1 } } }, podKind),
-    new StrategicMergeError('unknown patch type: foo in map: map[$patch:foo n:1]'),
-  )
+  for (const [directive, shown, map] of [
+    ['foo', 'foo', 'foo'],
+    ['merge', 'merge', 'merge'],
+    [5, '%!s(int64=5)', '5'],
+    [null, '%!s(<nil>)', '<nil>'],
+    [{ a: [true] }, 'map[a:[%!s(bool=true)]]', 'map[a:[true]]'],
+  ] as const)
+    assert.throws(
+      () =>
+        applyStrategicMergePatch(
+          before,
+          { metadata: { labels: { $patch: directive, n: 1 } } },
+          podKind,
+        ),
+      new StrategicMergeError(`unknown patch type: ${shown} in map: map[$patch:${map} n:1]`),
+    )
 })
 
 test('items merge by key, and are deleted by key; deleting an absent one is nothing', () => {
@@ -223,7 +233,7 @@ test('$setElementOrder orders the items it names; others keep their order and ar
   )
 })
 
-test('a list that the server does not have is added without directives', () => {
+test('a list that the server does not have is added without what is marked by $patch; other directives stay', () => {
   const patch = {
     spec: {
       '$setElementOrder/containers': [{ name: 'a' }],
@@ -240,8 +250,22 @@ test('a list that the server does not have is added without directives', () => {
     },
   }
   assert.deepEqual(applyStrategicMergePatch({}, nested, podKind), {
-    spec: { volumes: [{ name: 'v' }] },
+    spec: { volumes: [{ $retainKeys: ['name'], name: 'v' }] },
   })
+})
+
+test('what a patch still says when it was applied is without the directives that were followed', () => {
+  const before = { metadata: { finalizers: ['f'] }, spec: { strategy: { type: 'Recreate' } } }
+  const patch = {
+    metadata: { finalizers: ['g'], '$setElementOrder/finalizers': ['g', 'f'], labels: null },
+    spec: { strategy: { $retainKeys: ['type'], type: 'x' }, paused: { $patch: 'x', a: null } },
+  }
+  const { left } = mergeStrategically(before, patch, deployment)
+  assert.deepEqual(left, {
+    metadata: { labels: null },
+    spec: { strategy: { type: 'x' }, paused: { $patch: 'x' } },
+  })
+  assert.deepEqual(patch.spec.strategy, { $retainKeys: ['type'], type: 'x' })
 })
 
 test('$retainKeys in an item drops what it does not list; a key outside the list is refused with 400', () => {
@@ -284,10 +308,85 @@ test('a struct with strategy replace is replaced as a whole', () => {
   assert.deepEqual(applyStrategicMergePatch(before, patch, budget), patch)
 })
 
-test('null deletes a list, whatever order is asked for', () => {
+test('null deletes a list, unless an order of it is asked for', () => {
   const before = { spec: { volumes: [{ name: 'v' }] } }
-  const patch = { spec: { '$setElementOrder/volumes': [{ name: 'v' }], volumes: null } }
+  const patch = { spec: { volumes: null } }
   assert.deepEqual(applyStrategicMergePatch(before, patch, podKind), { spec: {} })
+  const ordered = { spec: { ...patch.spec, '$setElementOrder/volumes': [{ name: 'v' }] } }
+  assert.throws(
+    () => applyStrategicMergePatch(before, ordered, podKind),
+    new StrategicMergeError('expected a []interface {}, but received a %!s(<nil>)'),
+  )
+})
+
+test('what meets nothing loses nulls, then directives; what is new in a list or takes a place is taken as it is', () => {
+  const before = { spec: { containers: [a], tolerations: [{ key: 'k' }] } }
+  const env = [{ name: 'E', $patch: 'delete' }, { name: 'F' }]
+  const merged = (spec: object): unknown =>
+    applyStrategicMergePatch(before, { spec }, podKind)['spec']
+  const added = { name: 'b', image: null, env, $retainKeys: ['name'] }
+  assert.deepEqual(merged({ containers: [added] }), { ...before.spec, containers: [added, a] })
+  const tolerations = [{ key: 'l', $patch: 'merge' }, { key: null }]
+  assert.deepEqual(merged({ tolerations }), { ...before.spec, tolerations })
+  const volumes = [
+    { name: 'v', emptyDir: { medium: null, $patch: null } },
+    { name: 'w', $patch: null },
+    { name: 'x', $patch: 'foo' },
+  ]
+  assert.deepEqual(merged({ volumes, nodeSelector: { $patch: null, a: 'b' } }), {
+    ...before.spec,
+    volumes: [{ name: 'v', emptyDir: {} }, { name: 'w' }],
+    nodeSelector: { a: 'b' },
+  })
+  const replaced = { $patch: 'replace', containers: [{ ...a, args: null, $retainKeys: [] }] }
+  const { $patch: _, ...kept } = replaced
+  assert.deepEqual(merged(replaced), kept)
+})
+
+test('an order is not disturbed by directives as long as it goes on', () => {
+  const before = { spec: { containers: [a, b] } }
+  const order = { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] }
+  const merged = (list: object[]): unknown =>
+    applyStrategicMergePatch(before, { spec: { containers: list, ...order } }, podKind)
+  const replacing = { spec: { containers: [{ name: 'a' }] } }
+  assert.deepEqual(merged([{ $patch: 'replace' }, { name: 'a' }]), replacing)
+  assert.throws(() => merged([{ name: 'a' }, { $patch: 'replace' }]), /The order in patch list/)
+  assert.throws(() => merged([{ $patch: 'replace' }, {}]), /does not contain declared merge key/)
+})
+
+test('what an order does not name stays in its place, and what is new behind it', () => {
+  const before = { spec: { containers: [a, b] } }
+  const patch = { spec: { containers: [{ name: 'c' }], '$setElementOrder/containers': [] } }
+  assert.deepEqual(applyStrategicMergePatch(before, patch, podKind), {
+    spec: { containers: [a, b, { name: 'c' }] },
+  })
+})
+
+test('items of a list are of one type, those that are deleted from it too', () => {
+  const before = { metadata: { finalizers: ['a'] }, spec: { containers: [a] } }
+  const cases: readonly (readonly [object, string])[] = [
+    [
+      { spec: { containers: [{ name: 'b' }, 5] } },
+      'list element types are not identical: [[map[image:1 name:a]] [map[name:b] 5]]',
+    ],
+    [
+      { metadata: { '$deleteFromPrimitiveList/finalizers': [5] } },
+      'list element types are not identical: [[a] [5]]',
+    ],
+    [
+      { spec: { containers: [], '$setElementOrder/containers': [5] } },
+      'value for key 0 is not a map',
+    ],
+    [
+      { spec: { volumes: [], '$setElementOrder/volumes': [] } },
+      'no elements in any of the given slices',
+    ],
+  ]
+  for (const [patch, message] of cases)
+    assert.throws(
+      () => applyStrategicMergePatch(before, patch, podKind),
+      new StrategicMergeError(message),
+    )
 })
 
 test('null is a no-op, a body that is no object is refused with 400', () => {

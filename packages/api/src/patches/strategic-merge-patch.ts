@@ -2,26 +2,21 @@
  * Strategic merge patch: merges maps and lists as the schema of the kind tells.
  * Contract: docs/behaviour/api-server/patch-and-apply.md, Strategic merge patch.
  */
-import { goFormat, goTypeName } from '../values/go-format.ts'
 import { type JsonObject, isObject, jsonTypeName, own, setOwn } from '../values/json-objects.ts'
 import type { FieldSchema, ObjectSchema } from '../schema.ts'
-import { type ItemIdentity, agreesWithOrder, orderMerged } from './strategic-merge-order.ts'
+import {
+  DELETE_PREFIX,
+  ORDER_PREFIX,
+  PATCH,
+  RETAIN_KEYS,
+  dropNulls,
+  withoutDirectives,
+} from './strategic-merge-directives.ts'
+import { StrategicMergeError, mustBeList, unknownPatchType } from './strategic-merge-error.ts'
+import { deletedFrom, mergedInOrder, mergedList } from './strategic-merge-lists.ts'
+import type { MergeItems } from './strategic-merge-lists.ts'
 
-/** `badRequest`: the server answers 400; otherwise the text comes with 500. */
-export class StrategicMergeError extends Error {
-  override readonly name = 'StrategicMergeError'
-  readonly badRequest: boolean
-
-  constructor(message: string, badRequest = false) {
-    super(message)
-    this.badRequest = badRequest
-  }
-}
-
-const PATCH = '$patch'
-const RETAIN_KEYS = '$retainKeys'
-const ORDER_PREFIX = '$setElementOrder/'
-const DELETE_PREFIX = '$deleteFromPrimitiveList/'
+export { StrategicMergeError } from './strategic-merge-error.ts'
 
 /** What is known of the fields below: of a struct by name, of a map one schema for all, of free-form values nothing. */
 type Fields = Pick<FieldSchema, 'schema' | 'values'> | undefined
@@ -32,8 +27,17 @@ export function applyStrategicMergePatch(
   patch: unknown,
   schema: ObjectSchema,
 ): JsonObject {
+  return mergeStrategically(original, patch, schema).merged
+}
+
+/** `left`: what the patch still says when it has been applied, without the directives that were followed. Else as above. */
+export function mergeStrategically(
+  original: object,
+  patch: unknown,
+  schema: ObjectSchema,
+): { readonly merged: JsonObject; readonly left: unknown } {
   const target = original as JsonObject
-  if (patch === null || patch === undefined) return target
+  if (patch === null || patch === undefined) return { merged: target, left: patch }
   if (!isObject(patch)) {
     const type = jsonTypeName(patch)
     throw new StrategicMergeError(
@@ -41,28 +45,34 @@ export function applyStrategicMergePatch(
       true,
     )
   }
-  return mergeMap(target, patch, { schema })
+  const left = copyOf(patch)
+  return { merged: mergeMap(target, left, { schema }), left }
 }
 
 function fieldOf(fields: Fields, key: string): FieldSchema | undefined {
   return fields?.schema === undefined ? fields?.values : fields.schema.properties.get(key)
 }
 
+/** Uses the patch up as it goes. */
 function mergeMap(original: JsonObject, patch: JsonObject, fields: Fields): JsonObject {
   const directive = own(patch, PATCH)
-  if (directive === 'replace') return clean(without(patch, PATCH))
-  if (directive === 'delete') return {}
-  if (directive !== undefined && directive !== 'merge') throw unknownPatchType(directive, patch)
-  const rest = without(patch, PATCH)
-  const result = retainKeys({ ...original }, rest)
-  for (const key of Object.keys(rest)) {
-    if (key.startsWith(ORDER_PREFIX)) mergeOrderedList(result, rest, key, fields)
+  if (directive === 'replace') {
+    // Taken as it is, with its nulls and directives.
+    delete patch[PATCH]
+    return patch
   }
-  for (const [key, value] of Object.entries(rest)) {
+  if (directive === 'delete') return {}
+  if (directive !== undefined) throw unknownPatchType(directive, patch)
+  const result = retainKeys({ ...original }, patch)
+  for (const key of Object.keys(patch)) {
+    if (key.startsWith(ORDER_PREFIX)) mergeOrderedList(result, patch, key, fields)
+  }
+  for (const [key, value] of Object.entries(patch)) {
     if (value === undefined) continue
-    if (key.startsWith(DELETE_PREFIX))
-      deleteFromPrimitiveList(result, key.slice(DELETE_PREFIX.length), value)
-    else if (value === null) delete result[key]
+    const isDeleteList = key.startsWith(DELETE_PREFIX)
+    const target = isDeleteList ? key.slice(DELETE_PREFIX.length) : key
+    if (value === null) delete result[target]
+    else if (isDeleteList) deleteFromList(result, target, value, fields)
     else mergeField(result, key, value, fields)
   }
   return result
@@ -73,18 +83,26 @@ function mergeField(result: JsonObject, key: string, value: unknown, fields: Fie
   const field = fieldOf(fields, key)
   if (isObject(current) && isObject(value)) {
     const replaced = field?.patchStrategy?.includes('replace') === true
-    const merged = replaced ? clean(value) : mergeMap(current, value, field)
+    const merged = replaced ? value : mergeMap(current, value, field)
     // An emptied map is no different from an absent one; a struct stays, with nothing in it.
     if (own(value, PATCH) === 'delete' && field?.type === 'map') delete result[key]
     else setOwn(result, key, merged)
   } else if (Array.isArray(current) && Array.isArray(value)) {
-    setOwn(result, key, mergeList(current, value, field))
-  } else if (isObject(value) && Object.hasOwn(value, PATCH)) {
-    // There is nothing the directive could work on.
-    delete result[key]
+    const isMerged = field?.patchStrategy?.includes('merge') === true
+    // One that takes the place of another is taken as it is, with its nulls and directives.
+    const list = isMerged ? mergedList(current, value, field.patchMergeKey, itemsOf(field)) : value
+    setOwn(result, key, list)
   } else {
-    setOwn(result, key, clean(value))
+    dropNulls(value)
+    // There is nothing the directive could work on.
+    if (isObject(value) && Object.hasOwn(value, PATCH)) delete result[key]
+    else setOwn(result, key, withoutDirectives(value))
   }
+}
+
+/** How two items of a list that are the same one become one. */
+function itemsOf(field: FieldSchema | undefined): MergeItems {
+  return (item, change) => mergeMap(item, change, field?.items)
 }
 
 /** Drops the keys that $retainKeys does not list, and takes the directive out of the patch. */
@@ -109,157 +127,32 @@ function mergeOrderedList(
   directive: string,
   fields: Fields,
 ): void {
-  const order = patch[directive]
+  const order = mustBeList(patch[directive])
   delete patch[directive]
   const key = directive.slice(ORDER_PREFIX.length)
-  const current = own(result, key)
-  const changes = own(patch, key)
-  for (const list of [order, current ?? [], changes ?? []]) {
-    if (!Array.isArray(list)) {
-      throw new StrategicMergeError(`expected a []interface {}, but received a ${goTypeName(list)}`)
-    }
-  }
-  // Null deletes the list, whatever order was asked for.
-  if (changes === null || !Array.isArray(order)) return
+  const current = Object.hasOwn(result, key) ? mustBeList(result[key]) : undefined
+  const changes = Object.hasOwn(patch, key) ? mustBeList(patch[key]) : undefined
   const field = fieldOf(fields, key)
-  const identity = identityBy(field?.patchMergeKey)
-  if (Array.isArray(changes)) {
-    const kept = changes.filter((item) => !(isObject(item) && item[PATCH] === 'delete'))
-    if (field?.patchMergeKey !== undefined)
-      for (const item of kept) mustHaveKey(item, field.patchMergeKey)
-    if (!agreesWithOrder(kept, order, identity)) {
-      throw new StrategicMergeError(
-        `The order in patch list:\n${goFormat(changes)}\n doesn't match $setElementOrder list:\n${goFormat(order)}\n`,
-      )
-    }
-  }
+  const merged = mergedInOrder(current, changes, order, {
+    mergeKey: field?.patchMergeKey,
+    isMerged: field?.patchStrategy?.includes('merge') === true,
+    mergeItems: itemsOf(field),
+  })
   delete patch[key]
-  const merged = mergeForOrder(current, changes, field)
-  if (merged === undefined) return
-  setOwn(result, key, orderMerged(merged, order, Array.isArray(current) ? current : [], identity))
+  if (merged !== undefined) setOwn(result, key, merged)
 }
 
-function mergeForOrder(
-  current: unknown,
-  changes: unknown,
-  field: FieldSchema | undefined,
-): unknown[] | undefined {
-  if (Array.isArray(current))
-    return Array.isArray(changes) ? mergeList(current, changes, field) : current
-  return Array.isArray(changes) ? (clean(changes) as unknown[]) : undefined
-}
-
-function deleteFromPrimitiveList(result: JsonObject, key: string, values: unknown): void {
+function deleteFromList(result: JsonObject, key: string, values: unknown, fields: Fields): void {
   const current = own(result, key)
   if (!Array.isArray(current) || !Array.isArray(values)) return
-  setOwn(
-    result,
-    key,
-    current.filter((item) => !values.includes(item)),
-  )
+  const field = fieldOf(fields, key)
+  setOwn(result, key, deletedFrom(current, values, field?.patchMergeKey, itemsOf(field)))
 }
 
-function mergeList(
-  current: readonly unknown[],
-  changes: readonly unknown[],
-  field: FieldSchema | undefined,
-): unknown[] {
-  if (field?.patchStrategy?.includes('merge') !== true) return clean(changes) as unknown[]
-  if (current.length === 0 && changes.length === 0) return []
-  const mergeKey = field.patchMergeKey
-  if (mergeKey === undefined) {
-    const merged = [...new Set([...current, ...changes])]
-    return orderMerged(merged, changes, current, identityBy(undefined))
-  }
-  const { kept, items } = applyListDirectives(current, changes, mergeKey)
-  const merged = [...kept]
-  for (const item of items) {
-    const key = mustHaveKey(item, mergeKey)[mergeKey]
-    const at = merged.findIndex((candidate) => isObject(candidate) && candidate[mergeKey] === key)
-    if (at === -1) merged.push(clean(item))
-    else merged[at] = mergeMap(merged[at] as JsonObject, item as JsonObject, field.items)
-  }
-  return orderMerged(merged, items, kept, identityBy(mergeKey))
-}
-
-/** Takes `$patch` items out of a list: what stays of the current list, and what is still to be merged into it. */
-function applyListDirectives(
-  current: readonly unknown[],
-  changes: readonly unknown[],
-  mergeKey: string,
-): { readonly kept: readonly unknown[]; readonly items: readonly unknown[] } {
-  const items: unknown[] = []
-  let kept = current
-  let replaced = false
-  for (const item of changes) {
-    const directive = isObject(item) ? own(item, PATCH) : undefined
-    if (directive === undefined) {
-      items.push(item)
-    } else if (directive === 'delete') {
-      const key = mustHaveKey(item, mergeKey)[mergeKey]
-      kept = kept.filter((candidate) => !(isObject(candidate) && candidate[mergeKey] === key))
-    } else if (directive === 'replace') {
-      replaced = true
-    } else if (directive === 'merge') {
-      throw new StrategicMergeError('merging lists cannot yet be specified in the patch')
-    } else {
-      throw unknownPatchType(directive, item)
-    }
-  }
-  return { kept: replaced ? [] : kept, items }
-}
-
-function identityBy(mergeKey: string | undefined): ItemIdentity {
-  return (item) => (mergeKey !== undefined && isObject(item) ? item[mergeKey] : item)
-}
-
-function mustHaveKey(item: unknown, mergeKey: string): JsonObject {
-  if (!isObject(item)) {
-    throw new StrategicMergeError(
-      `expected a map[string]interface {}, but received a ${goTypeName(item)}`,
-    )
-  }
-  if (!Object.hasOwn(item, mergeKey)) {
-    throw new StrategicMergeError(
-      `map: ${goFormat(item)} does not contain declared merge key: ${mergeKey}`,
-    )
-  }
-  return item
-}
-
-function unknownPatchType(directive: unknown, map: unknown): StrategicMergeError {
-  return new StrategicMergeError(
-    `unknown patch type: ${goFormat(directive)} in map: ${goFormat(map)}`,
-  )
-}
-
-function without(object: JsonObject, key: string): JsonObject {
-  const copy = { ...object }
-  delete copy[key]
-  return copy
-}
-
-/** A value of the patch that meets nothing on the server: without its nulls and directives. */
-function clean<T>(value: T): T {
-  if (Array.isArray(value)) {
-    const items = value.filter((item) => !(isObject(item) && Object.hasOwn(item, PATCH)))
-    return items.map(clean) as T
-  }
+function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T
   if (!isObject(value)) return value
-  const result: JsonObject = {}
-  for (const [key, field] of Object.entries(value)) {
-    if (field === null || field === undefined || isDirective(key)) continue
-    if (isObject(field) && Object.hasOwn(field, PATCH)) continue
-    setOwn(result, key, clean(field))
-  }
-  return result as T
-}
-
-function isDirective(key: string): boolean {
-  return (
-    key === PATCH ||
-    key === RETAIN_KEYS ||
-    key.startsWith(ORDER_PREFIX) ||
-    key.startsWith(DELETE_PREFIX)
-  )
+  const copy: JsonObject = {}
+  for (const [key, field] of Object.entries(value)) setOwn(copy, key, copyOf(field))
+  return copy as T
 }

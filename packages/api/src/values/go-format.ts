@@ -31,3 +31,13 @@ export function goTypeName(value: unknown): string {
       return 'string'
   }
 }
+
+/** A JSON value as Go prints it with `%s`, which is for texts: others are marked as no such thing. */
+export function goString(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return '%!s(<nil>)'
+  if (Array.isArray(value)) return `[${value.map(goString).join(' ')}]`
+  if (typeof value !== 'object') return `%!s(${goTypeName(value)}=${goFormat(value)})`
+  const fields = Object.entries(value).toSorted(byString(([key]) => key))
+  return `map[${fields.map(([key, field]) => `${key}:${goString(field)}`).join(' ')}]`
+}

@@ -2,7 +2,7 @@
 import {
   applyJsonPatch,
   applyMergePatch,
-  applyStrategicMergePatch,
+  mergeStrategically,
   goFormat,
   JsonPatchError,
   MergePatchError,
@@ -82,9 +82,8 @@ export function patchObject(
   current: Stored,
   decoding: Decoding,
 ): Draft {
-  const { value: patch } = body
   const problems: string[] = []
-  const patched = applyOf(type, body, current, decoding, problems)
+  const { patched, shown } = applyOf(type, body, current, decoding, problems)
   if (type !== 'strategic') checkPatchedKind(patched as Draft, decoding, problems)
   let decoded
   try {
@@ -93,16 +92,13 @@ export function patchObject(
     decoded = decodeValue(patched, { occurrences }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    if (type === 'strategic') throw invalidPatch(goFormat(patch), unconverted(error))
-    throw invalidPatch(stringifyExact(patched), error.message)
+    throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : error.message)
   }
   // What was merged goes by the names of its fields.
   const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
   problems.push(...[...new Set(decoded.problems)].toSorted(byPath))
-  if (problems.length > 0 && decoding.validation === 'Strict') {
-    const shown = type === 'strategic' ? goFormat(patch) : stringifyExact(patched)
-    throw invalidPatch(shown, `strict decoding error: ${problems.join(', ')}`)
-  }
+  if (problems.length > 0 && decoding.validation === 'Strict')
+    throw invalidPatch(shown(), `strict decoding error: ${problems.join(', ')}`)
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   rememberForeignKind(decoded.object, patched, decoding)
   return decoded.object
@@ -186,24 +182,29 @@ function unknownInVersion(patched: Draft, { expected, registry }: Decoding): rea
     .map((field) => `unknown field ${JSON.stringify(field)}`)
 }
 
+interface Applied {
+  readonly patched: unknown
+  /** What is shown of it when it is refused. */
+  shown(): string
+}
+
 function applyOf(
   type: Exclude<PatchType, 'apply'>,
   { value: patch, occurrences }: PatchBody,
   current: Stored,
   { expected }: Decoding,
   problems: string[],
-): unknown {
+): Applied {
+  const asItIs = (patched: unknown): Applied => ({ patched, shown: () => stringifyExact(patched) })
   try {
     if (type !== 'json') problems.push(...duplicateFields(patch, occurrences))
-    if (type === 'merge') return applyMergePatch(current, patch)
+    if (type === 'merge') return asItIs(applyMergePatch(current, patch))
     if (type === 'strategic') {
-      return applyStrategicMergePatch(
-        current,
-        patch,
-        schemaOf(expected.group, expected.version, expected.kind)!,
-      )
+      const schema = schemaOf(expected.group, expected.version, expected.kind)!
+      const { merged, left } = mergeStrategically(current, patch, schema)
+      return { patched: merged, shown: () => goFormat(left) }
     }
-    return applyJsonPatch(current, operationsOf(patch, occurrences, problems))
+    return asItIs(applyJsonPatch(current, operationsOf(patch, occurrences, problems)))
   } catch (error) {
     if (error instanceof MergePatchError) throw badRequest(error.message)
     if (error instanceof StrategicMergeError)
