@@ -19,19 +19,15 @@ function elementByKeys(list: ListShape, item: unknown): string | { readonly reas
     return { reason: 'associative list with keys may not have non-map elements' }
   }
   const record = item as Record<string, unknown>
-  if (list.keys.length === 1) {
-    const value = keyValue(list, record, list.keys[0]!)
-    return value === undefined
-      ? missingKey(list.keys[0]!)
-      : `k:{${JSON.stringify(list.keys[0]!)}:${stringifyExact(value)}}`
-  }
   const fields: [string, unknown][] = []
   for (const key of list.keys) {
     const value = keyValue(list, record, key)
     if (value !== undefined) fields.push([key, value])
-    else if (list.optionalKeys?.has(key) !== true) return missingKey(key)
   }
-  return keyElement(fields)
+  if (fields.length === 0) return withoutKeys(list.keys)
+  if (list.keys.length > 1) return keyElement(fields)
+  const [[key, value]] = fields as [[string, unknown]]
+  return `k:{${JSON.stringify(key)}:${stringifyExact(value)}}`
 }
 
 function keyValue(list: ListShape, item: Record<string, unknown>, key: string): unknown {
@@ -39,9 +35,11 @@ function keyValue(list: ListShape, item: Record<string, unknown>, key: string): 
   return value === undefined ? list.keyDefaults.get(key) : value
 }
 
-function missingKey(key: string): { readonly reason: string } {
+/** Some may be left out: they are no part of its path then. */
+function withoutKeys(keys: readonly string[]): { readonly reason: string } {
+  const shown = keys.map((key) => JSON.stringify(key)).join(' ')
   return {
-    reason: `associative list with keys has an element that omits key field ${JSON.stringify(key)} (and doesn't have default value)`,
+    reason: `associative list with keys has an element that omits all key fields [${shown}] (and doesn't have default values for any key fields)`,
   }
 }
 

@@ -15,11 +15,10 @@ export interface MergeType {
 export interface ListShape {
   /** `atomic`: one owner for the whole. `set`: items by value. `map`: items by `keys`. */
   readonly ownership: 'atomic' | 'set' | 'map'
+  /** An item may leave out all but one, also without a value in their place. */
   readonly keys: readonly string[]
   /** Values of keys that an item leaves out. */
   readonly keyDefaults: ReadonlyMap<string, unknown>
-  /** Keys that an item may leave out without a value in their place: they are no part of its path then. */
-  readonly optionalKeys?: ReadonlySet<string>
   readonly items: MergeType
 }
 
@@ -146,9 +145,7 @@ function listType(field: FieldSchema): MergeType {
     const value = field.items?.schema?.properties.get(key)?.default
     if (value !== undefined) keyDefaults.set(key, value)
   }
-  const required = field.items?.schema?.required ?? keys
-  const optionalKeys = new Set(keys.filter((key) => !required.includes(key)))
-  return { list: { ownership: field.listType ?? 'atomic', keys, keyDefaults, optionalKeys, items } }
+  return { list: { ownership: field.listType ?? 'atomic', keys, keyDefaults, items } }
 }
 
 /**

@@ -92,7 +92,7 @@ function servedResource(
     listKind: definition['status'].acceptedNames.listKind ?? `${info.kind}List`,
     hasStatus,
     virtual: false,
-    decode: (value, notes) => decode(facts, value, notes),
+    decode: (...sent) => decode(facts, ...sent),
     columns: columnsOf(version['additionalPrinterColumns']),
     deprecationWarning: deprecationWarning(definition, version),
     definition: remembered,
@@ -137,7 +137,8 @@ function apiVersionOf({ group, version }: ResourceInfo): string {
 function decode(
   { schema, info }: VersionFacts,
   value: unknown,
-  notes: DocumentNotes | undefined,
+  notes?: DocumentNotes,
+  keepsNulls?: boolean,
 ): DecodedObject {
   const sent = isObject(value) ? value : {}
   const oversized = oversizedNumber(sent, notes?.spellings)
@@ -154,7 +155,7 @@ function decode(
       .map((path) => `unknown field ${JSON.stringify(path)}`),
   )
   problems.push(...decodeMetadata(object, schema))
-  applyDefaults(object, schema)
+  applyDefaults(object, schema, keepsNulls)
   return { object, problems }
 }
 

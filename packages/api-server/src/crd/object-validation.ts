@@ -1,4 +1,5 @@
 /** What objects of a definition must be, as a whole and of their status. Contract: docs/behaviour/api-server/custom-resources.md, Value validation. */
+import { goFormat, goTypeName } from '@gyropilot/api'
 import { isInteger } from '@gyropilot/schema/exact-json'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Stored } from '../registry/kind-rules.ts'
@@ -99,8 +100,7 @@ function validateByRules(
     )
 }
 
-/** Go's names of what is no number. */
-const SCALAR_TYPES: Readonly<Record<string, string>> = { string: 'string', boolean: 'bool' }
+const MOST_REPLICAS = 2_147_483_647
 
 function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
   const scale: Stored | undefined = version['subresources']?.scale
@@ -109,12 +109,13 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
     const value = valueAt(object, path)
     if (isInteger(value) && value < 0)
       errors.invalid(path, value, 'should be a non-negative integer')
-    const type = SCALAR_TYPES[typeof value]
-    if (type !== undefined)
+    if (isInteger(value) && value > MOST_REPLICAS)
+      errors.invalid(path, value, `should be less than or equal to ${MOST_REPLICAS}`)
+    if (value !== undefined && !isInteger(value))
       errors.invalid(
         path,
         0,
-        `${path} accessor error: ${value} is of the type ${type}, expected int64`,
+        `${path} accessor error: ${goFormat(value)} is of the type ${goTypeName(value)}, expected int64`,
       )
   }
 }

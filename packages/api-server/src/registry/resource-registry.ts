@@ -23,7 +23,12 @@ export interface ServedResource {
   /** Fields besides metadata that are written even when nobody set them; bookmarks carry them. */
   readonly emptyObject?: () => Draft
   /** Custom resources: turns a body into an object. Built-in kinds are decoded by their schema. */
-  readonly decode?: (value: unknown, notes?: DocumentNotes) => DecodedObject
+  readonly decode?: (
+    value: unknown,
+    notes?: DocumentNotes,
+    /** Nulls that the schema does not allow are to be refused, and not dropped. */
+    keepsNulls?: boolean,
+  ) => DecodedObject
   /** Overrides the columns of the rules. */
   readonly columns?: readonly PrinterColumn[]
   /** Said in a Warning header of every answer. */

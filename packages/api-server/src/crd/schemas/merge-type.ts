@@ -19,10 +19,11 @@ export function mergeTypeOfResource(schema: Schema | undefined): MergeType {
 }
 
 function mergeTypeOf(schema: Schema): MergeType {
-  if (isIntOrString(schema)) return UNTYPED_SCALAR
+  if (isIntOrString(schema)) return UNTYPED_GRANULAR
   switch (schema.type) {
     case 'string':
-      return STRING
+      // Of a format that means another type in Go, or may.
+      return schema.format === undefined || schema.format === 'byte' ? STRING : UNTYPED_SCALAR
     case 'integer':
     case 'number':
       return { scalar: 'numeric' }

@@ -27,6 +27,8 @@ export interface Decoding {
   /** Decodes custom resources and applies the kind's defaults, when the body is the resource itself. */
   readonly resource: ServedResource | undefined
   readonly validation: FieldValidation
+  /** What server-side apply has merged is no body: its nulls stay. */
+  readonly keepsNulls?: boolean
   warn(text: string): void
 }
 
@@ -64,10 +66,11 @@ function handledAs({ group, version, kind }: ExpectedKind, sentKind = kind): str
 export function decodeValue(
   value: unknown,
   notes: DocumentNotes,
-  decoding: Pick<Decoding, 'expected' | 'resource'>,
+  decoding: Pick<Decoding, 'expected' | 'resource' | 'keepsNulls'>,
 ): DecodedObject {
-  const { expected, resource } = decoding
-  const decoded = resource?.decode?.(value, notes) ?? decodeObject(expected, value, notes)
+  const { expected, resource, keepsNulls } = decoding
+  const decoded =
+    resource?.decode?.(value, notes, keepsNulls) ?? decodeObject(expected, value, notes)
   if (decoded === undefined)
     throw new Error(`no schema for ${apiVersionOf(expected)} ${expected.kind}`)
   const defaults = resource?.rules.defaults

@@ -108,7 +108,7 @@ export function patchObject(
 export function appliedDraft(merged: Draft, configuration: Stored, decoding: Decoding): Draft {
   if (decoding.resource?.custom === true) {
     const body = { value: merged, occurrences: undefined, problems: [], bytes: new Uint8Array(0) }
-    return decodeDraft(body, decoding)
+    return decodeDraft(body, { ...decoding, keepsNulls: true })
   }
   try {
     return decodeValue(merged, { occurrences: undefined }, decoding).object
