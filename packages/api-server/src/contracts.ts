@@ -92,6 +92,8 @@ export interface SubresourceCall {
   /** The decoded body, defaulted, or undefined. */
   readonly body?: Draft
   readonly dryRun: boolean
+  /** The view is read for a patch of it. */
+  readonly isForPatch?: boolean
   /** Of proxies: what is to be passed on. */
   readonly passed?: PassedCall
   /** Who the fields written on behalf of this request belong to (managedFields). */

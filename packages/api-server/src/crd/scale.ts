@@ -14,9 +14,12 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
     async handle(call) {
       const current = call.server.get(group, resource, call.namespace, call.name)
       if (current === undefined) throw notFound(call.resource, call.name)
-      if (call.method === 'GET') return { code: 200, body: scaleOf(current, paths) }
+      if (call.method === 'GET') {
+        const absent = call.isForPatch === true ? NEVER_SET : undefined
+        return { code: 200, body: scaleOf(current, paths, absent) }
+      }
       const wanted = call.body ?? {}
-      checkScale(call, wanted, current, paths)
+      checkScale(call, wanted, paths)
       const change = (draft: Draft): void => setReplicas(call, draft, wanted, paths)
       const { manager } = call
       const options = {
@@ -45,13 +48,15 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
   }
 }
 
-function checkScale(call: SubresourceCall, wanted: Stored, current: Stored, paths: Stored): void {
+/** What a patch finds where there are no replicas: it has to name some. */
+const NEVER_SET = -2_147_483_648
+
+function checkScale(call: SubresourceCall, wanted: Stored, paths: Stored): void {
   const path: string = paths['specReplicasPath']
-  const replicas: number | undefined = wanted['spec']?.replicas
-  if (replicas === undefined && valueAt(current, path) === undefined) {
+  const replicas: number = wanted['spec']?.replicas ?? 0
+  if (replicas === NEVER_SET)
     throw badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`)
-  }
-  if ((replicas ?? 0) >= 0) return
+  if (replicas >= 0) return
   const errors = new FieldErrors()
   errors.invalid(path, replicas, 'should be a non-negative integer')
   throw invalid(call.resource.group, call.resource.kind, call.name, errors.list)

@@ -147,6 +147,7 @@ export class SubresourceEndpoint {
         appliedFields,
         warn: (text) => call.warnings.add(text),
         method: verb,
+        isForPatch: verb === 'GET' && method === 'PATCH',
         body,
         dryRun: options.dryRun,
         ...(call.subresource === 'proxy' ? { passed: passedCallOf(call) } : {}),

@@ -35,8 +35,8 @@ function mergeObject(target: JsonObject, patch: JsonObject): JsonObject {
   return result
 }
 
-/** Nulls inside a replacing list's objects delete nothing, yet they are dropped: they never reach an object. */
+/** Nulls inside a replacing list's objects delete nothing, yet they are dropped: they never reach an object. Items stay. */
 function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls)
+  if (Array.isArray(value)) return value.map(withoutNulls)
   return isObject(value) ? mergeObject({}, value) : value
 }

@@ -94,9 +94,10 @@ export function patchObject(
     if (!(error instanceof DecodeError)) throw error
     throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : error.message)
   }
-  // What was merged goes by the names of its fields.
+  // What was merged goes by the names of its fields; of custom resources what is embedded comes last.
   const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
-  problems.push(...[...new Set(decoded.problems)].toSorted(byPath))
+  const found = [...new Set(decoded.problems)]
+  problems.push(...(decoding.resource?.custom === true ? found : found.toSorted(byPath)))
   if (problems.length > 0 && decoding.validation === 'Strict')
     throw invalidPatch(shown(), `strict decoding error: ${problems.join(', ')}`)
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
