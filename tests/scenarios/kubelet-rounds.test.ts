@@ -23,11 +23,15 @@ function container(name: string, script: string, more: Partial<Container> = {}):
 const once = (exitCode: number): string =>
   `if [ -f /pod/was ]; then sleep 1000; fi; touch /pod/was; sleep 10; exit ${exitCode}`
 
-async function create(world: World, spec: Partial<Spec>): Promise<void> {
+async function create(
+  world: World,
+  spec: Partial<Spec>,
+  annotations: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await world.of(resources.pods).create({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: 'p' },
+    metadata: { name: 'p', annotations },
     spec: {
       restartPolicy: 'Never',
       volumes: [{ name: 'pod', emptyDir: {} }],
@@ -143,6 +147,29 @@ scenario(
     await world.advance(20_000)
     const ended = await seen(world)
     assert.deepEqual([ended.phase, ended.restarting?.reason], ['Failed', 'PodFailed'])
+  },
+  { nodes: 1 },
+)
+
+scenario(
+  'a container that ends at once restarts those that are started with it, too',
+  async (world) => {
+    // Its node has seen that one end only after it started the other.
+    const slow = { 'sim.kubelet/behavior': '{containers: {other: {start: {duration: 500ms}}}}' }
+    const spec = {
+      containers: [
+        container('other', 'sleep 1000'),
+        container('source', 'if [ -f /pod/was ]; then sleep 1000; fi; touch /pod/was; exit 42', {
+          restartPolicy: 'Never',
+          restartPolicyRules: RULES,
+        }),
+      ],
+    }
+    await create(world, spec, slow)
+    await world.advance(15_000)
+    const after = await seen(world)
+    assert.deepEqual(after.restarts, ['other 1', 'source 1'])
+    assert.deepEqual(after.states, ['running', 'running'])
   },
   { nodes: 1 },
 )

@@ -181,8 +181,10 @@ export class ContainerRunner {
     for (;;) {
       if (container.state.state === 'terminated') {
         const { exitCode, startedAtMs, finishedAtMs } = container.state
-        if (this.#rounds !== undefined && restartsAll(container, exitCode))
+        if (this.#rounds !== undefined && restartsAll(container, exitCode)) {
+          await this.#sleep(RELIST_MS)
           return this.#rounds.restartAll()
+        }
         if (!mayRestart(container, this.#services.pod(), exitCode)) return exitCode === 0
         if (finishedAtMs - startedAtMs > BACK_OFF_RESET_MS) backOffMs = 0
         const isSame = await this.#backOff(container, backOffMs)
