@@ -38,6 +38,9 @@ test('groups of the image count unless the policy is Strict', () => {
   assert.deepEqual(groups({ supplementalGroupsPolicy: 'Strict' }), [3000, 4000])
   assert.deepEqual(groups({ runAsUser: 1001 }), [3000, 4000])
   assert.deepEqual(groups({}, { image: 'busybox' }), [3000, 4000])
+  // Its user has a group of its own, where nobody says another.
+  const alone = userOf(...given({ runAsUser: 1000, supplementalGroupsPolicy: 'Strict' }, agnhost))
+  assert.deepEqual(alone, { uid: 1000, gid: 1000, groups: [1000] })
 })
 
 test('who it is is told where anybody said something of it', () => {

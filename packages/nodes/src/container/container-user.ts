@@ -9,20 +9,25 @@ interface ContainerUser {
   readonly groups: readonly number[]
 }
 
-/** What the image agnhost has in its /etc/group, by user. */
-const AGNHOST_GROUPS: Readonly<Record<number, readonly number[]>> = { 1000: [50_000] }
+/** Its own group and others, of a user that the files of an image name. */
+interface ImageUser {
+  readonly gid: number
+  readonly groups: readonly number[]
+}
+
+const AGNHOST_USERS: Readonly<Record<number, ImageUser>> = { 1000: { gid: 1000, groups: [50_000] } }
 
 export function userOf({ spec }: Pod, container: Container): ContainerUser {
   const own = { ...spec?.securityContext, ...container.securityContext }
-  const { runAsUser: uid = 0, runAsGroup: gid = 0 } = own
+  const { runAsUser: uid = 0 } = own
+  const ofImage = isAgnhost(container) ? AGNHOST_USERS[uid] : undefined
+  const { runAsGroup: gid = ofImage?.gid ?? 0 } = own
   const { fsGroup, supplementalGroups = [], supplementalGroupsPolicy } = spec?.securityContext ?? {}
-  const ofImage =
-    supplementalGroupsPolicy !== 'Strict' && isAgnhost(container) ? AGNHOST_GROUPS[uid] : undefined
   const groups = new Set([
     gid,
     ...(fsGroup === undefined ? [] : [fsGroup]),
     ...supplementalGroups,
-    ...(ofImage ?? []),
+    ...(supplementalGroupsPolicy === 'Strict' ? [] : (ofImage?.groups ?? [])),
   ])
   return { uid, gid, groups: [...groups].sort((a, b) => a - b) }
 }

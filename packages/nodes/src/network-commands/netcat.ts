@@ -4,8 +4,8 @@ import type { Command } from '../shell/process.ts'
 import { readArguments, secondsOf } from './arguments.ts'
 import { reach } from './reach.ts'
 
-/** By TCP is how it is done anyway (-t). */
-const OPTIONS = { flags: 'zvntu', valued: 'w', words: {}, wordsWithValue: {} } as const
+/** By TCP is how it is done anyway (-t), and nobody looks at the port that it comes from (-p). */
+const OPTIONS = { flags: 'zvntu', valued: 'wp', words: {}, wordsWithValue: {} } as const
 const DEFAULT_TIMEOUT_SECONDS = 120
 const MOST_SENT_BYTES = 8 * 2 ** 20
 
@@ -45,5 +45,7 @@ export const netcat: Command = async (task) => {
   if (reached.bytes.length > 0 && !reached.isReal && task.isRead)
     place.onUnknown?.(`what ${at} says`)
   await out(reached.bytes)
+  // By UDP nobody says that there will be no more: it waits for that long.
+  if (isUdp && !onlyAsks && options.has('w')) await place.sleep(mostMs)
   return 0
 }

@@ -347,6 +347,15 @@ test('agnhost connect says nothing where somebody listens, DNS of a name that no
     assert.equal((await run(['/agnhost', 'connect', ...args])).err, 'UNKNOWN\n')
 })
 
+test('nc by UDP waits for more as long as it may, and may say from which port it comes', async () => {
+  const udp = ['nc', '-u', '-w', '5', '-p', '12345', 'web', '53']
+  const { exitCode, out, slept, protocol } = await run(udp, { input: 'hostname\n' })
+  assert.deepEqual([exitCode, slept, protocol], [0, [5_000], 'UDP'])
+  assert.match(out, /hello\n$/)
+  const forever = ['nc', '-u', 'web', '53']
+  assert.deepEqual((await run(forever, { input: 'hostname\n' })).slept, [])
+})
+
 test('curl takes an interface or an address of its own to come from, and no other', async () => {
   const curl = ['curl', '-s', '-S', '--interface', '10.0.0.9', 'web']
   assert.equal((await run(curl, { isOwn: true })).exitCode, 0)
