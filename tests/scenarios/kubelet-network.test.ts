@@ -652,3 +652,36 @@ scenario(
     }
   },
 )
+
+scenario('what a preStop hook writes to another pod is counted there', async (world) => {
+  const target: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'target' },
+    spec: { containers: [{ name: 'c', image: 'agnhost:2', args: ['nettest'] }] },
+  }
+  await world.of(resources.pods).create(target)
+  await world.advance(5_000)
+  const ip = (await world.find(resources.pods, 'target'))?.status?.podIP
+  const write = `wget -O- '--post-data={"Source": "prestop"}' http://${ip}:8080/write`
+  await world.of(resources.pods).create({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'leaving' },
+    spec: {
+      containers: [
+        {
+          name: 'c',
+          image: 'busybox:1',
+          command: ['sleep', '600'],
+          lifecycle: { preStop: { exec: { command: ['sh', '-c', write] } } },
+        },
+      ],
+    },
+  })
+  await world.advance(5_000)
+  await world.of(resources.pods).delete('leaving')
+  await world.advance(5_000)
+  const asks = `wget -qO /tmp/x ${ip}:8080/read; grep prestop /tmp/x ${SAYS}`
+  assert.equal((await outcome(world, asks))?.said?.trim(), '"prestop": 1')
+})

@@ -61,6 +61,7 @@ function httpPort(words: readonly string[]): number | undefined {
       return Number(flags?.get('http-port') ?? 8080)
     case 'serve-hostname':
       return Number(flags?.get('port') ?? 9376)
+    case 'nettest':
     case 'resource-consumer-controller':
       return Number(flags?.get('port') ?? 8080)
     default:

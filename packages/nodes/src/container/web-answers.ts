@@ -2,6 +2,8 @@
 import type { Container } from '@gyropilot/api'
 import { programOf } from '../behavior/image-program.ts'
 import { dialPage } from './agnhost-dial.ts'
+import { nettestPage } from './agnhost-nettest.ts'
+import type { Heard } from './agnhost-nettest.ts'
 import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
 import { environmentOf, filesOf } from './container-commands.ts'
 import type { Place } from './container-commands.ts'
@@ -16,6 +18,7 @@ type HttpGet = NonNullable<NonNullable<Container['livenessProbe']>['httpGet']>
 interface GoingRun {
   readonly startedAtMs: number
   readonly consumption?: Consumption
+  readonly heard?: Heard
   readonly isEnding: boolean
 }
 
@@ -27,11 +30,12 @@ export async function answerOf(
   signal: AbortSignal,
 ): Promise<Page | undefined> {
   const words = programOf(place.container)
-  const { consumption = new Consumption() } = going
+  const { consumption = new Consumption(), heard = new Map<string, number>() } = going
   const connect = () => place.network?.(signal)
   const run = runOf(place, going, await environmentOf(place))
   return (
     agnhostPage(words, run, request) ??
+    nettestPage(words, request, run.hostname, heard) ??
     consumerPage(words, request, run.nowMs, consumption) ??
     (await controllerPage(words, request, connect)) ??
     (await dialPage(words, request, connect)) ??

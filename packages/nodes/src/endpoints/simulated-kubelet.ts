@@ -145,8 +145,8 @@ export class SimulatedKubelet {
       if (container?.state.state !== 'running') return undefined
       const place = worker.place(container.spec, container.containerId ?? '')
       const { startedAtMs } = container.state
-      const { isEnding, consumption } = container
-      const run = { startedAtMs, isEnding, consumption }
+      const { isEnding, consumption, heard } = container
+      const run = { startedAtMs, isEnding, consumption, heard }
       const page = await answerOf(place, run, request, streams.signal)
       if (page !== undefined && logsRequests(programOf(container.spec))) {
         const line = requestLine(request, this.#services.clock.nowMs())

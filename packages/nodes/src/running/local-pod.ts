@@ -2,6 +2,7 @@
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { Listeners } from '../container/listeners.ts'
+import type { Heard } from '../container/agnhost-nettest.ts'
 import { Consumption } from '../container/resource-consumer.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
 import type { TrapHandler } from '../shell/process.ts'
@@ -60,6 +61,8 @@ export interface LocalContainer {
   readonly listeners: Listeners
   /** What its program was told to take. */
   readonly consumption: Consumption
+  /** What its program was sent. */
+  readonly heard: Heard
   /** Ends a wait after a failure: the container was defined anew. */
   wake: (() => void) | undefined
   /** It starts again whatever its policy says, and does not wait. */
@@ -135,6 +138,7 @@ export function localContainer(
     isEnding: false,
     listeners: new Map(),
     consumption: new Consumption(),
+    heard: new Map(),
     wake: undefined,
     restartsAtOnce: false,
   }

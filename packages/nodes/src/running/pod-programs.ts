@@ -93,8 +93,9 @@ export class PodPrograms {
     onTrap(undefined)
     const found = Promise.withResolvers<boolean>()
     container.runsHere = found.promise
-    const { listeners } = container
+    const { listeners, heard } = container
     listeners.clear()
+    heard.clear()
     container.isEnding = false
     const watch = { listeners, onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
     const elapsedMs = clock.nowMs() - startedAtMs
