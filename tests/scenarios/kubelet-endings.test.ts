@@ -1,4 +1,4 @@
-/** What docs/behaviour/simulation/kubelet.md says of hooks, of grace times and of deadlines. */
+/** What docs/behaviour/simulation/kubelet.md says of hooks, of grace times, of deadlines and of limits that end a pod. */
 import assert from 'node:assert/strict'
 import type { Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
@@ -208,3 +208,51 @@ scenario(
   },
   one,
 )
+
+for (const [what, spec, message] of [
+  [
+    'a container that writes more than its limit',
+    { resources: { limits: { 'ephemeral-storage': '5Mi' } } },
+    'Pod ephemeral local storage usage exceeds the total limit of containers 5Mi. ',
+  ],
+  [
+    'a volume that holds more than its size',
+    { volumeMounts: [{ name: 'v', mountPath: '/v' }], workingDir: '/v' },
+    'Usage of EmptyDir volume "v" exceeds the limit "5Mi". ',
+  ],
+] as const)
+  scenario(
+    `${what} has its pod evicted, which stays as it ended`,
+    async (world) => {
+      const script = 'sleep 10; dd if=/dev/zero of=$DIR/file bs=1M count=10; sleep 10000'
+      const env = [{ name: 'DIR', value: 'workingDir' in spec ? '/v' : '/tmp' }]
+      await world.of(resources.pods).create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'large' },
+        spec: {
+          restartPolicy: 'OnFailure',
+          volumes: [{ name: 'v', emptyDir: { sizeLimit: '5Mi' } }],
+          containers: [
+            { name: 'c', image: 'busybox:1', command: ['sh', '-c', script], env, ...spec },
+          ],
+        },
+      })
+      await world.advance(9_000)
+      assert.equal((await world.find(resources.pods, 'large'))?.status?.phase, 'Running')
+      await world.advance(30_000)
+      const { status } = (await world.find(resources.pods, 'large')) ?? {}
+      assert.deepEqual(
+        [status?.phase, status?.reason, status?.message],
+        ['Failed', 'Evicted', message],
+      )
+      const disrupted = status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
+      assert.deepEqual(
+        [disrupted?.status, disrupted?.reason, disrupted?.message],
+        ['True', 'TerminationByKubelet', message],
+      )
+      const events = await world.list(resources.events)
+      assert.ok(events.some(({ reason, type }) => reason === 'Evicted' && type === 'Warning'))
+    },
+    { nodes: 1 },
+  )

@@ -47,6 +47,15 @@ export class PodStorage {
     return store
   }
 
+  /** What the container wrote beside its volumes. */
+  ofContainer(name: string): number {
+    return this.#roots.get(name)?.store.usedBytes ?? 0
+  }
+
+  ofVolume(name: string): number {
+    return this.#volumes.get(name)?.usedBytes ?? 0
+  }
+
   /** That of a run in which anything has been looked at; undefined: nothing has. */
   rootOf(name: string, containerId: string): FileStore | undefined {
     const known = this.#roots.get(name)

@@ -55,6 +55,10 @@ export class FileStore {
     return this.#quota.freeBytes
   }
 
+  get usedBytes(): number {
+    return this.#takenBytes
+  }
+
   get(path: string): FileContent | Folder | undefined {
     let found: FileContent | Folder | undefined = this.#root
     for (const name of namesOf(path)) {

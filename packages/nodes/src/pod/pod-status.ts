@@ -86,6 +86,8 @@ const OWNED = [
   'PodScheduled',
 ]
 
+/** Others write it, too: it is the node's only where it evicts. */
+const DISRUPTED = 'DisruptionTarget'
 const RESTARTING = 'AllContainersRestarting'
 
 type Verdict = { readonly status: boolean; readonly reason?: string; readonly message?: string }
@@ -98,7 +100,11 @@ function conditionsOf(
 ): readonly PodCondition[] {
   const stored = pod.status?.conditions ?? []
   const foreign = stored.filter(
-    ({ type }) => !OWNED.includes(type) && type !== RESTARTING && !RESIZE.includes(type),
+    ({ type }) =>
+      !OWNED.includes(type) &&
+      type !== RESTARTING &&
+      !(local.isEvicted && type === DISRUPTED) &&
+      !RESIZE.includes(type),
   )
   const containersReady = containersReadyOf(local, phase)
   const verdicts: Record<string, Verdict> = {
@@ -107,6 +113,15 @@ function conditionsOf(
     Ready: readyOf(pod, containersReady, foreign),
     ContainersReady: containersReady,
     PodScheduled: { status: true },
+    ...(local.isEvicted
+      ? {
+          [DISRUPTED]: {
+            status: true,
+            reason: 'TerminationByKubelet',
+            message: local.failure?.message ?? '',
+          },
+        }
+      : {}),
     ...(mayRestartAll(pod) ? { [RESTARTING]: restartingOf(local, phase) } : {}),
   }
   const owned = Object.keys(verdicts).map((type): PodCondition => {

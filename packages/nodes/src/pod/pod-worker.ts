@@ -12,7 +12,8 @@ import { localContainer, localPod, rebootedPod, restoredPod } from '../running/l
 import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
 import { takeAddress } from './pod-address.ts'
-import { PodDeadline } from './pod-deadline.ts'
+import { PodLimits, hasLimits } from './pod-limits.ts'
+import type { LimitPassed } from './pod-limits.ts'
 import { PodMounts } from './pod-mounts.ts'
 import { placeOf } from './pod-place.ts'
 import { PodResizer } from './pod-resizer.ts'
@@ -47,7 +48,7 @@ export class PodWorker {
   #generation: number | undefined
   #terminating = false
   #grace: GraceTime | undefined
-  #deadline: PodDeadline | undefined
+  #limits: PodLimits | undefined
   #done = false
 
   constructor(pod: Pod, behavior: PodBehavior, node: NodeServices, onDone: () => void) {
@@ -199,7 +200,7 @@ export class PodWorker {
       this.#begin(() => this.#terminate(deletionGraceMs(pod)))
     } else if (!this.#done) {
       this.#writer.schedule(COALESCE_MS)
-      this.#watchDeadline()
+      this.#watchLimits()
       this.#debug(pod)
       if (pod.metadata?.generation !== this.#generation) {
         this.#generation = pod.metadata?.generation
@@ -293,7 +294,7 @@ export class PodWorker {
   /** Until its containers may run. False: it is to end first. */
   async #prepare(): Promise<boolean> {
     const { clock } = this.#node
-    this.#watchDeadline()
+    this.#watchLimits()
     if (this.#local.ip === undefined) {
       if (this.#local.hasRun) this.#sandboxChanged()
       await this.#writer.flush()
@@ -329,26 +330,25 @@ export class PodWorker {
     return address !== undefined
   }
 
-  /** Few pods have one. */
-  #watchDeadline(): void {
-    const pod = this.#writer.stored
-    if (pod.spec?.activeDeadlineSeconds === undefined) return
-    const { clock } = this.#node
-    this.#deadline ??= new PodDeadline(this.#local, clock, this.#life.signal, () =>
-      this.#deadlinePassed(),
-    )
-    this.#deadline.watch(pod)
+  #watchLimits(): void {
+    if (!hasLimits(this.pod)) return
+    this.#limits ??= new PodLimits({
+      local: this.#local,
+      clock: this.#node.clock,
+      life: this.#life.signal,
+      pod: () => this.pod,
+      stored: () => this.#storage,
+      passed: (limit) => this.#limitPassed(limit),
+    })
+    this.#limits.watch(this.pod)
   }
 
-  #deadlinePassed(): void {
+  #limitPassed({ type, reason, message, graceMs, isEviction }: LimitPassed): void {
     if (this.#terminating || this.#done) return
-    const message = 'Pod was active on the node longer than the specified deadline'
-    const reason = 'DeadlineExceeded'
-    this.#local.failure = { reason, message }
-    const pod = this.#writer.stored
-    this.#node.recorder.record({ regarding: pod, type: 'Normal', reason, message })
+    Object.assign(this.#local, { failure: { reason, message }, isEvicted: isEviction })
+    this.#node.recorder.record({ regarding: this.pod, type, reason, message })
     this.#begin(async () => {
-      await this.#stopContainers(Number(pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000)
+      await this.#stopContainers(graceMs)
       await this.#writer.flush()
       this.#finish()
     })

@@ -86,6 +86,8 @@ export interface LocalPod {
   ending: boolean
   /** Rejected, past its deadline or evicted. */
   failure: { readonly reason: string; readonly message: string } | undefined
+  /** Its node ended it, as it took too much. */
+  isEvicted: boolean
   resize: ResizeState
 }
 
@@ -111,6 +113,7 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     beginsAnew: false,
     ending: false,
     failure: undefined,
+    isEvicted: false,
     resize: {},
   }
 }
