@@ -13,6 +13,7 @@ import { expr, test } from './condition-commands.ts'
 import { copy, move } from './copy-commands.ts'
 import { cut } from './cut-command.ts'
 import { dd } from './dd-command.ts'
+import { df } from './df-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { mount } from './mount-command.ts'
@@ -325,6 +326,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['cut', cut],
   ['date', date],
   ['dd', dd],
+  ['df', df],
   ['echo', echo],
   ['env', environmentCommand],
   [

@@ -17,6 +17,7 @@ import {
   USUAL_MODE,
   fileSystemOf,
   givenFile,
+  sizeOf,
   tokenFile,
   volumeFolder,
 } from './volume-attributes.ts'
@@ -104,6 +105,7 @@ export class PodSources {
         subPath,
         readOnly: mount.readOnly === true || given !== undefined,
         type: fileSystemOf(volume),
+        sizeBytes: sizeOf(this.#pod, volume),
       }
     })
     return (await Promise.all(mounts)).filter((mount) => mount !== undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { pod } from '@gyropilot/api/testing'
-import { fileSystemOf, givenFile, tokenFile, volumeFolder } from './volume-attributes.ts'
+import { fileSystemOf, givenFile, tokenFile, volumeFolder, sizeOf } from './volume-attributes.ts'
 
 const of = (security: object, users: readonly (number | undefined)[] = [undefined]): Pod =>
   pod({
@@ -61,4 +61,24 @@ test('secrets, projections, fields and empty folders of medium Memory are in mem
     ].map(fileSystemOf),
     ['tmpfs', 'tmpfs', 'tmpfs', 'tmpfs', 'ext4', 'ext4', 'ext4'],
   )
+})
+
+test('a volume in memory is as large as its limit, or the memory that its pod may have', () => {
+  const size = (emptyDir: object, ...limits: (string | undefined)[]) =>
+    sizeOf(
+      {
+        spec: {
+          containers: limits.map((memory, index) => ({
+            name: `c${index}`,
+            ...(memory && { resources: { limits: { memory } } }),
+          })),
+        },
+      },
+      { name: 'v', emptyDir },
+    )
+  const memory = { medium: 'Memory' }
+  assert.equal(size({ ...memory, sizeLimit: '10Mi' }, '1Gi'), 10 * 2 ** 20)
+  assert.equal(size({ ...memory, sizeLimit: '10Mi' }, '4Mi', '4Mi'), 8 * 2 ** 20)
+  assert.equal(size(memory, '4Mi', undefined), undefined)
+  assert.equal(size({ sizeLimit: '10Mi' }, '4Mi'), undefined)
 })

@@ -1,5 +1,6 @@
 /** Whose the files of a volume are, what may be done with them, and the type of file system they are in: as a kubelet sets them. */
-import type { Pod, Volume } from '@gyropilot/api'
+import { parseQuantity } from '@gyropilot/api'
+import type { Pod, Quantity, Volume } from '@gyropilot/api'
 import type { Attributes } from '../files/file-store.ts'
 
 /** Of files from config maps, secrets and fields, where neither the volume nor the item says another. */
@@ -40,6 +41,23 @@ export function volumeFolder(pod: Pod, volume: Volume): Attributes {
 /** What is in memory, and what is on the disk of the node or behind a claim. */
 export function fileSystemOf({ emptyDir, secret, projected, downwardAPI }: Volume): string {
   return emptyDir?.medium === 'Memory' || secret || projected || downwardAPI ? 'tmpfs' : 'ext4'
+}
+
+/** Of one in memory: its own limit, or that of the memory of the pod. Others are as large as their disk. */
+export function sizeOf({ spec }: Pod, { emptyDir }: Volume): number | undefined {
+  if (emptyDir?.medium !== 'Memory') return undefined
+  const limits = (spec?.containers ?? []).map(({ resources }) => resources?.limits?.['memory'])
+  const known = limits.filter((limit) => limit !== undefined).map(bytesOf)
+  const isBounded = known.length > 0 && known.length === limits.length
+  const sizes = [
+    ...(emptyDir.sizeLimit === undefined ? [] : [bytesOf(emptyDir.sizeLimit)]),
+    ...(isBounded ? [known.reduce((sum, each) => sum + each, 0)] : []),
+  ]
+  return sizes.length === 0 ? undefined : Math.min(...sizes)
+}
+
+function bytesOf(quantity: Quantity): number {
+  return parseQuantity(quantity).toNumber()
 }
 
 function groupOf({ spec }: Pod): number | undefined {

@@ -11,6 +11,8 @@ export interface Mount {
   readonly readOnly: boolean
   /** Of file system. Default: tmpfs. */
   readonly type?: string
+  /** As large as its disk where nothing says otherwise. */
+  readonly sizeBytes?: number | undefined
 }
 
 /** `.` and `..` resolved; always absolute, without trailing slash (the root is ''). */
@@ -22,6 +24,14 @@ export function absolute(path: string, from: string): string {
     else parts.push(part)
   }
   return parts.map((part) => `/${part}`).join('')
+}
+
+interface MountStatus {
+  readonly path: string
+  readonly type: string
+  readonly readOnly: boolean
+  readonly sizeBytes: number
+  readonly usedBytes: number
 }
 
 interface RootOptions {
@@ -39,6 +49,8 @@ interface FileStatus {
   readonly fileSystem: string
 }
 
+/** Of the disk of a node, for those who ask. */
+const DISK_BYTES = 100 * 2 ** 30
 const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 
@@ -59,10 +71,21 @@ export class FileTree {
   }
 
   /** What is mounted, by path. */
-  get mounts(): readonly { path: string; type: string; readOnly: boolean }[] {
+  get mounts(): readonly MountStatus[] {
     return [this.#root, ...this.#mounts]
-      .map(({ path, type = 'tmpfs', readOnly }) => ({ path, type, readOnly }))
+      .map(({ path, type = 'tmpfs', readOnly, sizeBytes = DISK_BYTES, store }) => ({
+        path,
+        type,
+        readOnly,
+        sizeBytes,
+        usedBytes: store.usedBytes,
+      }))
       .sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** Where that is mounted which holds the path. */
+  mountOf(path: string): string {
+    return this.#locate(absolute(path, '')).mount.path
   }
 
   async read(path: string): Promise<Uint8Array> {
