@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Lease } from '@gyropilot/api'
 import { PrometheusRegistry, sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import { buildController } from '../builder/controller-builder.ts'
 import { managing, website, websites } from '../builder/fixtures.ts'
+import { testClock } from '../testing/index.ts'
 import type { ControllerManagerOptions } from './controller-manager.ts'
 import type { Runnable } from './runnable.ts'
 import { stopSignal } from './stop-signals.ts'
@@ -147,6 +150,74 @@ test('the stop waits 30 s for what does not end; 0: not at all; negative: for ev
         : `failed waiting for all runnables to end within grace period of ${endsAfterMs / 1000}s: context deadline exceeded`,
     )
   }
+})
+
+test('a stop that waits no longer tells everybody to end, whoever holds up the others', async () => {
+  for (const gracefulShutdownTimeoutMs of [0, 5_000]) {
+    const { entries, runnable } = diary()
+    const { manager, clock, start, abort, ended } = managing({ gracefulShutdownTimeoutMs })
+    manager.add(runnable('unelected', { needLeaderElection: false }))
+    manager.add({ start: () => new Promise(() => {}) })
+    await start()
+    abort()
+    await clock.advance(gracefulShutdownTimeoutMs)
+    await ended()?.catch(() => {})
+    assert.deepEqual(entries, ['unelected starts', 'unelected ends'])
+  }
+})
+
+test('a manager that is stopped while its caches fill does not contend', async () => {
+  const { manager, server, clock } = managing({ leaderElection: LEASE })
+  manager.cache.informer(websites)
+  const stop = new AbortController()
+  const running = manager.start(stop.signal)
+  stop.abort()
+  await clock.advance(0)
+  await running
+  assert.deepEqual(
+    server.requests.filter(({ path }) => path.includes('leases')),
+    [],
+  )
+})
+
+test('nothing of a manager that has ended listens to the signal', async () => {
+  const { manager, clock } = managing()
+  const { signal } = new AbortController()
+  manager.add({ start: () => Promise.reject(new Error('port is taken')) })
+  const running = manager.start(signal).catch(() => {})
+  await clock.advance(0)
+  await running
+  assert.deepEqual(getEventListeners(signal, 'abort'), [])
+})
+
+test('a stop that ends in time leaves no timer behind', async () => {
+  const inner = testClock()
+  const due = new Set<object>()
+  const clock: Clock = {
+    nowMs: () => inner.nowMs(),
+    monotonicMs: () => inner.monotonicMs(),
+    after(delayMs, callback) {
+      const timer = inner.after(delayMs, () => {
+        due.delete(timer)
+        callback()
+      })
+      due.add(timer)
+      return {
+        cancel() {
+          due.delete(timer)
+          timer.cancel()
+        },
+      }
+    },
+  }
+  const { manager } = managing({ clock })
+  const stop = new AbortController()
+  const running = manager.start(stop.signal)
+  await inner.advance(0)
+  stop.abort()
+  await inner.advance(0)
+  await running
+  assert.equal(due.size, 0)
 })
 
 test('a graceful stop waits for the reconcile under way', async () => {
@@ -309,7 +380,9 @@ test('probes: ping without checks; verbose, exclude and single checks; metrics a
   assert.equal(await answer('/readyz/a-peer'), '500 internal server error: no route\n')
   assert.equal(await answer('/readyz/nope'), '404 ')
   assert.equal(await answer('/healthz/ping'), '200 ok')
-  assert.equal(await answer('/elsewhere'), '404 ')
+  assert.equal(await answer('/healthz/'), '200 ok')
+  for (const elsewhere of ['/elsewhere', '/old/healthz', '/healthzz'])
+    assert.equal(await answer(elsewhere), '404 ')
   manager.addHealthCheck('alive', () => undefined)
   assert.equal(await answer('/healthz?verbose'), '200 [+]alive ok\nhealthz check passed\n')
   buildController(manager)

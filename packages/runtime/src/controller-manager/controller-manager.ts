@@ -85,7 +85,6 @@ export class ControllerManager {
     this.client = new CachedClient({ ...options.reads, cache: this.cache, live: client })
     this.#events = new EventBroadcaster({ client, clock, random: random.fork('events'), logger })
     this.elected = new Promise((resolve) => (this.#setElected = resolve))
-    this.#failure.promise.catch(() => {})
     const fail = (error: unknown): void => this.#failure.reject(error)
     this.#servers = new RunnableGroup(fail)
     this.#webhooks = new RunnableGroup(fail)
@@ -102,7 +101,7 @@ export class ControllerManager {
       this.#always.add(runnable)
       return
     }
-    if (runnable.warmup !== undefined) this.#warmups.add(runnable)
+    this.#warmups.add(runnable)
     this.#leaders.add(runnable)
   }
 
@@ -237,13 +236,10 @@ export class ControllerManager {
     const timer = new AbortController()
     const ended = await Promise.race([
       inOrder().then(() => true),
-      sleep(this.clock, graceMs, timer.signal).then(
-        () => false,
-        () => true,
-      ),
+      sleep(this.clock, graceMs, timer.signal).catch(() => {}),
     ])
     timer.abort()
-    if (ended) return
+    if (ended === true) return
     this.#stopAll(election)
     throw controllerErrors.make(
       'SHUTDOWN_INCOMPLETE',

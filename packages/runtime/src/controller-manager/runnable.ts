@@ -39,7 +39,6 @@ export class RunnableGroup {
 
   /** Resolves when all have ended. What is added afterwards does not run. */
   async stop(): Promise<void> {
-    this.#started = true
     this.#stop.abort(new Error('the manager stops'))
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
