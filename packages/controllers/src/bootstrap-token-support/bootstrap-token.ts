@@ -38,7 +38,7 @@ export function expirationMs(secret: Secret): number | undefined {
 export function tokenForSigning(secret: Secret, nowMs: number): BootstrapToken | undefined {
   const [, named] = NAME.exec(secret.metadata?.name ?? '') ?? []
   const token = { id: textOf(secret, 'token-id'), secret: textOf(secret, 'token-secret') }
-  if (named === undefined || token.id !== named || token.secret === '') return undefined
+  if (token.id !== named || token.secret === '') return undefined
   if ((expirationMs(secret) ?? Infinity) <= nowMs) return undefined
   return textOf(secret, 'usage-bootstrap-signing') === 'true' ? token : undefined
 }

@@ -7,6 +7,7 @@ import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
+import { cleanUp } from './clean-up.ts'
 import { legacyTokenCleanerLogic, legacyTokenCleanerController } from './index.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -247,4 +248,44 @@ test('names are those of the page', () => {
       true,
     ],
   )
+})
+
+test('the period has passed when it is over to the millisecond, and is a year by default', () => {
+  const dayBeginsMs = Date.parse(`${day(10)}T00:00:00Z`)
+  const cleanUpPeriodMs = NOW_MS - dayBeginsMs - DAY_MS
+  const given = { tracking: tracking({ since: day(10) }), cleanUpPeriodMs }
+  assert.deepEqual(fates([account(), token()], given), ['patch'])
+  const { legacyTokenCleaner } = defaultControllersConfiguration
+  assert.equal(legacyTokenCleaner.cleanUpPeriodMs, 365 * DAY_MS)
+})
+
+test('a last use that is no day protects, whatever it is', () => {
+  for (const lastUsed of ['', '0', 'never', '2020-1-1'])
+    assert.deepEqual(fates([account(), token({ labels: { [LAST_USED]: lastUsed } })]), [], lastUsed)
+})
+
+test('the pods of a namespace are looked through once for all its tokens', () => {
+  const { informer } = fakeInformers([
+    account({ secrets: [{ name: 'tok' }, { name: 'other' }] }),
+    token(),
+    { ...token(), metadata: { ...token().metadata, name: 'other' } },
+  ])
+  let looks = 0
+  const pods = {
+    ...informer(resources.pods).lister,
+    list: () => {
+      looks++
+      return [podWith('other')]
+    },
+  }
+  const rules = cleanUp({
+    accounts: informer(resources.serviceaccounts).lister,
+    secrets: informer(resources.secrets).lister,
+    pods,
+    cleanUpPeriodMs: 365 * DAY_MS,
+    onFailure: (_, error) => assert.fail(String(error)),
+  })
+  const onRead = () => ({ ok: true, object: TRACKED }) as const
+  const { writes } = drive(rules, { nowMs: NOW_MS, onRead })
+  assert.deepEqual([writes.length, looks], [1, 1])
 })

@@ -109,7 +109,6 @@ export class ReconcileLoop {
     using stop = anySignal([signal, crash.signal])
     const shutDown = (): void => this.#queue.shutDown()
     stop.signal.addEventListener('abort', shutDown, { once: true })
-    if (signal.aborted) shutDown()
     try {
       await this.#startSources(signal)
       if (signal.aborted) return

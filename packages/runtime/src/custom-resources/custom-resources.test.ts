@@ -60,6 +60,7 @@ test('a definition has one served and stored version, and the status subresource
     { schema, statusSubresource: false },
   )
   assert.equal(plain.spec.scope, 'Cluster')
+  assert.ok(!('categories' in plain.spec.names))
   assert.equal(plain.spec.versions[0]?.subresources, undefined)
 })
 
@@ -85,6 +86,13 @@ test('installing applies the definition and waits until it is established, or fo
   server.put(type, { ...stored!, status: { conditions } })
   await clock.advance(100)
   await installing
+  assert.equal(server.requested('patch')[0]?.options['force'], true)
+  // What is established already is not waited for.
+  server.onRequest = ({ verb }) => (verb === 'patch' ? stored : undefined)
+  let again = false
+  void installDefinition(server, definition, context).then(() => (again = true))
+  await clock.advance(0)
+  assert.equal(again, true)
   server.put(type, definition)
   const late = installDefinition(server, definition, { ...context, timeoutMs: 500 })
   late.catch(() => {})

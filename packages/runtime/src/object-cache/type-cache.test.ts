@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { ConfigMap } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { SeededRandom } from '@gyropilot/foundation'
+import type { RandomSource } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, keysOf, testClock } from '../testing/index.ts'
 import type { ObjectCacheOptions } from './cache-options.ts'
@@ -131,4 +132,60 @@ test('whole objects and metadata alone are cached apart; one kind is cached once
   const metadata = cache.informer(type, { metadataOnly: true })
   assert.notEqual(metadata, informer)
   assert.equal(cache.informer(type, { metadataOnly: true }), metadata)
+})
+
+test('the lists of a namespace that it does not have are refused, and objects without one are found by their fields', async () => {
+  const { informer, server, cache, signal, start, stop } = caching()
+  server.put(resources.nodes, { metadata: { name: 'n' }, spec: { providerID: 'p' } })
+  const whole = caching({ defaultNamespaces: undefined })
+  whole.server.put(resources.nodes, { metadata: { name: 'n' }, spec: { providerID: 'p' } })
+  whole.cache.indexField(resources.nodes, 'spec.providerID', ({ spec }) => [spec!.providerID!])
+  await Promise.all([start(), whole.start()])
+  assert.throws(() => informer.lister.list('three'), /unknown namespace/)
+  const nodes = await whole.cache.filled(resources.nodes, { signal })
+  assert.deepEqual(keysOf(nodes.query({ fieldSelector: 'spec.providerID=p' })), ['n'])
+  assert.equal(await cache.waitForCacheSync(signal), true)
+  await Promise.all([stop(), whole.stop()])
+})
+
+test('what is not filled when its signal ends says why, and others are no excuse for it', async () => {
+  const { server, cache, clock, start, stop } = caching()
+  server.onRequest = ({ path }) => {
+    if (path.includes('secrets')) throw new Error('no such thing')
+  }
+  await start()
+  const given = new AbortController()
+  const secrets = cache.filled(resources.secrets, { signal: given.signal })
+  const all = cache.waitForCacheSync(given.signal)
+  await clock.advance(0)
+  const reason = new Error('enough')
+  given.abort(reason)
+  await assert.rejects(secrets, { code: 'CACHE_SYNC_FAILED', cause: reason })
+  assert.equal(await all, false)
+  let isOver = false
+  void cache.shutdown().then(() => (isOver = true))
+  await clock.advance(0)
+  assert.equal(isOver, false)
+  await stop()
+  assert.equal(isOver, true)
+})
+
+test('the informers of a kind resync by themselves, a tenth earlier than they are told at most', async () => {
+  const { informer, clock, start, stop } = caching({ syncPeriodMs: 3_600_000 })
+  const atMs = new Map<string, number>()
+  const onUpdate = (_: ConfigMap, { metadata }: ConfigMap): void =>
+    void atMs.set(metadata!.namespace!, clock.nowMs())
+  informer.addHandler({ onUpdate })
+  await start()
+  await clock.advance(1.1 * 3_600_000)
+  assert.notEqual(atMs.get('one'), atMs.get('two'))
+  await stop()
+  const soonRandom: RandomSource = { next: () => 0, fork: () => soonRandom }
+  const soon = caching({ syncPeriodMs: 3_600_000, random: soonRandom })
+  let resyncs = 0
+  soon.informer.addHandler({ onUpdate: () => void resyncs++ })
+  await soon.start()
+  await soon.clock.advance(0.9 * 3_600_000)
+  assert.equal(resyncs, 4)
+  await soon.stop()
 })

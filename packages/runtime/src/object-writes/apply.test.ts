@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Deployment, ManagedFieldsEntry } from '@gyropilot/api'
+import type { Deployment, KubernetesObject, ManagedFieldsEntry, ResourceType } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { FakeServer } from '../testing/index.ts'
 import { applyObject, extractApplied } from './apply.ts'
@@ -130,4 +130,42 @@ test('a draft is a deep copy, whatever its fields are called', () => {
   draft.a[0]!.b = 2
   assert.equal(object.a[0]!.b, 1)
   assert.equal(Object.getPrototypeOf(draft), Object.prototype)
+})
+
+/** The part of `args` and `ports` of a container that the manager `me` owns. */
+function ownedOf(list: readonly unknown[], set: object): unknown {
+  const entry = { manager: 'me', operation: 'Apply', fieldsV1: { 'f:spec': { 'f:list': set } } }
+  const object = {
+    metadata: { name: 'x', managedFields: [entry as ManagedFieldsEntry] },
+    spec: { list },
+  } as KubernetesObject
+  const type: ResourceType = resources.deployments
+  const owned = extractApplied(object, type, 'me') as { readonly spec?: { list?: unknown } }
+  return owned.spec?.list
+}
+
+test('extract: items by their place, and by all of their keys; lists that are owned without their items', () => {
+  assert.deepEqual(ownedOf(['a', 'b', 'c'], { 'i:1': {} }), ['b'])
+  const ports = [
+    { port: 80, protocol: 'UDP' },
+    { port: 80, protocol: 'TCP', name: 'web' },
+  ]
+  const key = 'k:{"port":80,"protocol":"TCP"}'
+  assert.deepEqual(ownedOf(ports, { '.': {}, [key]: { 'f:name': {} } }), [ports[1]])
+  // Items that have no keys are nobody's of this name.
+  assert.deepEqual(ownedOf(['x', null, { port: 80, protocol: 'TCP' }], { [key]: {} }), [
+    { port: 80, protocol: 'TCP' },
+  ])
+  assert.deepEqual(ownedOf(['a'], { '.': {} }), [])
+  assert.deepEqual(ownedOf([{ port: 80 }], { 'x:{"port":80}': {} }), [], 'no selector of ours')
+})
+
+test('a field of any name is as free in a draft as others', () => {
+  const draft = draftOf(JSON.parse('{"__proto__":{"a":"1"}}') as Record<string, unknown>)
+  assert.deepEqual(Object.getOwnPropertyDescriptor(draft, '__proto__'), {
+    value: { a: '1' },
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  })
 })

@@ -164,3 +164,13 @@ test('create or patch creates what does not exist', async () => {
   )
   assert.equal(operation, 'created')
 })
+
+test('what mutate takes out of a status is taken out by the patch', async () => {
+  const server = new FakeServer()
+  server.put(websites, { ...website('c'), status: { ready: true } } as Website)
+  await createOrPatch(server, websites, target, (draft) => {
+    draft.status = {} as { ready: boolean }
+  })
+  const [patch] = server.requested('patch')
+  assert.deepEqual(patch?.body, { type: 'merge', value: { status: { ready: null } } })
+})

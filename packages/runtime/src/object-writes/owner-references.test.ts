@@ -4,6 +4,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import { configMap, domains, reference, website, websites } from '../builder/fixtures.ts'
 import {
   AlreadyOwnedError,
+  groupOf,
   hasControllerReference,
   hasOwner,
   withControllerReference,
@@ -124,4 +125,17 @@ test('has and remove find the reference by group, kind and name', () => {
     withoutControllerReference(controlled, owner('a'), websites).metadata?.ownerReferences,
     [],
   )
+})
+
+test('owners are told apart by kind, and the core group by the lack of a slash', () => {
+  const one = withOwner(configMap('c'), owner('a'), websites)
+  const both = withOwner(one, { metadata: { name: 'a', uid: 'u' } }, { ...websites, kind: 'Page' })
+  assert.deepEqual(
+    both.metadata?.ownerReferences?.map(({ kind }) => kind),
+    ['Website', 'Page'],
+  )
+  assert.deepEqual([groupOf('v1'), groupOf('apps/v1')], ['', 'apps'])
+  assert.throws(() => withoutOwner({ kind: 'Pod', metadata: {} }, owner('a'), websites), {
+    message: 'Pod does not have any owner references',
+  })
 })

@@ -1,0 +1,172 @@
+/** From events to keys: sources, handlers and queues by themselves. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { ConfigMap, KubernetesObject } from '@gyropilot/api'
+import { silentMetrics } from '@gyropilot/foundation'
+import { FakeInformer, RecordingMetrics, testClock } from '../testing/index.ts'
+import { enqueueMapped, enqueueObject, enqueueOwner } from './event-handlers.ts'
+import type { WatchHandler } from './event-handlers.ts'
+import { configMap, reference, websites } from './fixtures.ts'
+import { and, annotationsChanged } from './predicates.ts'
+import type { Predicate } from './predicates.ts'
+import { keyQueue } from './request-queue.ts'
+import type { RequestQueue } from './request-queue.ts'
+import { requestFor } from './request.ts'
+import { EventChannel, LOW_PRIORITY, channelSource, informerSource } from './sources.ts'
+
+/** A queue that notes what is added to it. */
+function noting(): { readonly added: string[]; readonly queue: RequestQueue } {
+  const added: string[] = []
+  return { added, queue: { add: ({ name }) => void added.push(name) } }
+}
+
+/** A source of config maps that has started, and the keys of its queue with their priorities. */
+function watching(
+  handler: WatchHandler<ConfigMap>,
+  ...predicates: readonly Predicate<ConfigMap>[]
+) {
+  const informer = new FakeInformer<ConfigMap>(resources.configmaps)
+  const queue = keyQueue(true, { clock: testClock(), name: 'q', metrics: silentMetrics })
+  const source = informerSource(() => informer, 'config maps', handler, predicates)
+  const stop = new AbortController()
+  const keys = async (): Promise<readonly string[]> => {
+    const found: string[] = []
+    while (queue.length > 0) {
+      const { key, priority } = (await queue.get())!
+      queue.done(key)
+      found.push(priority === 0 ? key : `${key} ${priority}`)
+    }
+    return found
+  }
+  return { informer, queue, source, stop, keys, start: () => source.start(queue, stop.signal) }
+}
+
+const of = (name: string, resourceVersion: string): ConfigMap => {
+  const made = configMap(name)
+  return { ...made, metadata: { ...made.metadata, resourceVersion } }
+}
+
+test('what a mapping function answers at once is queued at once, what it promises later', async () => {
+  const { added, queue } = noting()
+  const plain = enqueueMapped((object) => [requestFor(object)])
+  assert.equal(plain.create!({ object: configMap('a'), isInInitialList: false }, queue), undefined)
+  assert.deepEqual(added.splice(0), ['a'])
+  const mixed = enqueueMapped((object) => {
+    const requests = [requestFor(object)]
+    return object.metadata?.name === 'later' ? Promise.resolve(requests) : requests
+  })
+  await mixed.update!({ previous: configMap('now'), object: configMap('later') }, queue)
+  assert.deepEqual(added, ['now', 'later'])
+})
+
+test('an object is queued for what happened outside too, and an owner only where it controls', () => {
+  const { added, queue } = noting()
+  void enqueueObject().generic!({ object: configMap('a') }, queue)
+  assert.deepEqual(added.splice(0), ['a'])
+  const owned = configMap('a', reference('one', { controller: true }), reference('other'))
+  void enqueueOwner(websites).generic!({ object: owned }, queue)
+  assert.deepEqual(added, ['one'])
+})
+
+test('a predicate passes the events that it has no function for', async () => {
+  const { informer, start, keys } = watching(enqueueObject(), {})
+  start()
+  informer.apply(of('a', '1'))
+  informer.apply(of('a', '2'))
+  assert.deepEqual(await keys(), ['default/a'])
+  informer.apply(of('a', '3'))
+  assert.deepEqual(await keys(), ['default/a'])
+  informer.remove(of('a', '4'))
+  assert.deepEqual(await keys(), ['default/a'])
+  assert.equal(and({}).update!(of('a', '1'), of('a', '2')), true)
+})
+
+test('a predicate drops the events that its functions refuse', async () => {
+  const { informer, start, keys } = watching(enqueueObject(), {
+    update: () => false,
+    delete: () => false,
+  })
+  start()
+  informer.apply(of('a', '1'))
+  assert.deepEqual(await keys(), ['default/a'])
+  informer.apply(of('a', '2'))
+  informer.remove(of('a', '3'))
+  assert.deepEqual(await keys(), [])
+})
+
+test('annotations that come or go have changed', () => {
+  const annotated: KubernetesObject = { metadata: { annotations: { a: '1' } } }
+  const changed = (previous: KubernetesObject, current: KubernetesObject) =>
+    annotationsChanged.update!(previous, current)
+  assert.deepEqual(
+    [
+      changed(annotated, {}),
+      changed({}, annotated),
+      changed({}, {}),
+      changed(annotated, annotated),
+    ],
+    [true, true, false, false],
+  )
+})
+
+test('a resync goes behind what has changed', async () => {
+  const { informer, start, keys } = watching(enqueueObject())
+  start()
+  for (const name of ['same', 'other']) informer.fill(of(name, '1'))
+  informer.apply(of('same', '1'))
+  informer.apply(of('other', '2'))
+  assert.deepEqual(await keys(), ['default/other', `default/same ${LOW_PRIORITY}`])
+})
+
+test('a source has nothing to wait for before its start, and adds nothing after the stop', async () => {
+  const { informer, source, stop, start, keys } = watching(enqueueObject())
+  const { signal } = new AbortController()
+  assert.equal(await source.whenSynced!(signal), false)
+  start()
+  assert.equal(await source.whenSynced!(signal), true)
+  stop.abort()
+  informer.apply(of('a', '1'))
+  assert.deepEqual(await keys(), [])
+})
+
+test('a channel is heard one object after the other, and what was sent to others is not told again', async () => {
+  const channel = new EventChannel<ConfigMap>()
+  const release: (() => void)[] = []
+  const begun: (string | undefined)[] = []
+  const handler: WatchHandler<ConfigMap> = {
+    async generic({ object }) {
+      begun.push(object.metadata?.name)
+      await new Promise<void>((resolve) => release.push(resolve))
+    },
+  }
+  const queue = keyQueue(true, { clock: testClock(), name: 'q', metrics: silentMetrics })
+  void channelSource(channel, handler, [{}]).start(queue, new AbortController().signal)
+  channel.send(configMap('a'))
+  channel.send(configMap('b'))
+  assert.deepEqual(begun, ['a'])
+  release.shift()!()
+  await new Promise(setImmediate)
+  assert.deepEqual(begun, ['a', 'b'])
+  const late: unknown[] = []
+  channel.listen((object) => late.push(object))
+  assert.deepEqual(late, [])
+})
+
+test('the plain queue knows delays, and forgets failures', async () => {
+  const clock = testClock()
+  const metrics = new RecordingMetrics()
+  const queue = keyQueue(false, { clock, name: 'q', metrics })
+  queue.addWithOptions({ afterMs: 1_000 }, 'later')
+  queue.addWithOptions({}, 'now')
+  assert.equal(metrics.value('workqueue_retries_total', { name: 'q', controller: 'q' }), 1)
+  assert.equal(queue.length, 1)
+  await clock.advance(999)
+  assert.equal(queue.length, 1)
+  await clock.advance(1)
+  assert.equal(queue.length, 2)
+  queue.addWithOptions({ rateLimited: true }, 'failed')
+  assert.equal(queue.requeues('failed'), 1)
+  queue.forget('failed')
+  assert.equal(queue.requeues('failed'), 0)
+})
