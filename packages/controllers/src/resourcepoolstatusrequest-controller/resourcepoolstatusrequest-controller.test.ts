@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceClaim, ResourceSlice } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { drive, testContext } from '@gyropilot/runtime/testing'
+import { RecordingMetrics, drive, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { cleanUp, isExpired } from './clean-up.ts'
@@ -12,6 +12,7 @@ import {
   poolStatusRequestLogic,
   resourcePoolStatusRequestController,
 } from './index.ts'
+import { answerMetrics } from './metrics.ts'
 import { calculatePools } from './pool-status.ts'
 import { POOL_STATUS_REQUESTS } from './pool-status-request.ts'
 import type { PoolStatus, ResourcePoolStatusRequest } from './pool-status-request.ts'
@@ -234,17 +235,20 @@ test('metrics count the writes that were tried and those that failed; incomplete
       error,
       metrics.value(COUNTED, labels),
       metrics.value(ERRORS, labels),
-      metrics.observed(DURATION, labels).length,
+      metrics.observed(DURATION, labels),
     ]
   }
-  assert.deepEqual(figures([request(), slice('a')]), [undefined, 1, undefined, 1])
-  assert.deepEqual(figures([request(), slice('a')], 409), ['no', 1, 1, 1])
+  assert.deepEqual(figures([request(), slice('a')]), [undefined, 1, undefined, [0]])
+  assert.deepEqual(figures([request(), slice('a')], 409), ['no', 1, 1, [0]])
   assert.deepEqual(figures([request(), slice('a', { expected: 2 })]), [
     'incomplete pools detected, requeueing',
     undefined,
     undefined,
-    0,
+    [],
   ])
+  const metrics = new RecordingMetrics()
+  answerMetrics(metrics)(DRIVER, false, 2_000)
+  assert.deepEqual(metrics.observed(DURATION, labels), [2])
   const options = sync([]).context.metrics.families.get(DURATION)
   assert.ok(options !== undefined && 'buckets' in options)
   assert.deepEqual(
@@ -328,7 +332,10 @@ test('the deletion carries the uid; 404 is ignored, other errors are logged and 
     ['a', 'b', 'c'].map((name) => [name, { preconditions: { uid: `${name}-uid` } }]),
   )
   const logged = context.logger.lines.filter(({ message }) => /expired request/.test(message))
-  assert.equal(logged.length, 1)
+  assert.deepEqual(
+    logged.map(({ fields }) => fields['request']),
+    ['b'],
+  )
 })
 
 test('only requests without a status are queued; slices and claims are no events', () => {

@@ -16,6 +16,7 @@ import { RecordingMetrics, drive, fakeInformers } from '@gyropilot/runtime/testi
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { selinuxWarningController, selinuxWarningLogic } from './index.ts'
 import { fileLabel, labelsConflict } from './labels.ts'
+import { collectConflicts } from './metrics.ts'
 import { VolumeCache } from './volume-cache.ts'
 import type { VolumeUse } from './volume-cache.ts'
 
@@ -387,6 +388,11 @@ test('Given adds, replacements, deletions, many volumes, then the recorded confl
   assert.deepEqual([cache.uses('v').size, cache.uses('w').size], [0, 0])
   assert.deepEqual(cache.add('v', 'ns/a', use(':::s7')), [])
   cache.forget('ns/never')
+  // The same label, mounted in another way.
+  const again = (changePolicy: string): number =>
+    cache.add('v', 'ns/b', use(':::s1', changePolicy)).length
+  cache.add('v', 'ns/a', use(':::s1'))
+  assert.deepEqual([again('MountOption'), again('Recursive')], [0, 2])
 })
 
 test('Given volumes of several drivers, then lookup by driver', () => {
@@ -457,4 +463,25 @@ test('nothing more of a volume is told after a pod that is gone from the cache',
     told.map((text) => text.split(' ')[2]),
     ['three'],
   )
+})
+
+test('a conflict that is over is in no metric any more', () => {
+  const metrics = new RecordingMetrics()
+  const cache = new VolumeCache()
+  collectConflicts(metrics, cache)
+  cache.add('v', 'ns/a', use(':::s0'))
+  cache.add('v', 'ns/b', use(':::s1'))
+  const labels = {
+    property: 'SELinuxLabel',
+    pod1_namespace: 'ns',
+    pod1_name: 'a',
+    pod1_value: ':::s0',
+    pod2_namespace: 'ns',
+    pod2_name: 'b',
+    pod2_value: ':::s1',
+  }
+  const value = () => metrics.value('selinux_warning_controller_selinux_volume_conflict', labels)
+  assert.equal(value(), 1)
+  cache.forget('ns/b')
+  assert.equal(value(), undefined)
 })

@@ -31,6 +31,7 @@ test('a definition has one served and stored version, and the status subresource
   const definition = definitionOf(websites, {
     schema,
     shortNames: ['ws'],
+    categories: ['all'],
     additionalPrinterColumns: columns,
   })
   assert.equal(definition.metadata?.name, 'websites.example.com')
@@ -43,6 +44,7 @@ test('a definition has one served and stored version, and the status subresource
       plural: 'websites',
       singular: 'website',
       shortNames: ['ws'],
+      categories: ['all'],
     },
     versions: [
       {
