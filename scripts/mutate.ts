@@ -72,7 +72,7 @@ function filesOf(argument: string): readonly string[] {
   if (path.endsWith('.ts')) return [path]
   return sourceFiles(path)
     .map((file) => file.path)
-    .filter((file) => !/\.test\.ts$|\/testing\/|\/fixtures\.ts$/.test(file))
+    .filter((file) => !/\.test\.ts$|\/testing\/|[/-]fixtures\.ts$/.test(file))
 }
 
 /** Beside the files, or those that were named. A controller that has folders is tested by all of them together. */

@@ -294,3 +294,22 @@ test('it needs APIServerIdentity and StorageVersionAPI; names are those of the p
     ],
   )
 })
+
+test('the condition has a new time where one common version follows another, and it alone', () => {
+  const other = { ...condition(true, EARLIER), type: 'Other' }
+  const times = (
+    entries: readonly ServerStorageVersion[],
+    commonEncodingVersion: string | undefined,
+    isEqual: boolean,
+  ) => {
+    const conditions = [other, condition(isEqual, EARLIER)]
+    const before = version([], { commonEncodingVersion, conditions })
+    const { status } = withEntries(before, entries, NOW)
+    return status?.conditions?.map(({ lastTransitionTime }) => lastTransitionTime)
+  }
+  const [one, two] = [entry('a', 'v1'), entry('b', 'v2')]
+  assert.deepEqual(times([two], 'v1', true), [EARLIER, NOW])
+  assert.deepEqual(times([one], 'v1', true), [EARLIER, EARLIER])
+  assert.deepEqual(times([one], undefined, true), [EARLIER, EARLIER])
+  assert.deepEqual(times([one, two], 'v1', false), [EARLIER, EARLIER])
+})

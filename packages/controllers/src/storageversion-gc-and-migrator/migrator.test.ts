@@ -45,6 +45,7 @@ test('three loops with a queue each; the runner sees the migrations of its resou
   assert.deepEqual(runner.observe('deployments.apps'), [migration()])
   assert.deepEqual(runner.observe('nothing.'), [])
   for (const logic of [version, migrator]) {
+    assert.deepEqual(logic.watches, [migrationWatch])
     assert.deepEqual(logic.observe('other'), other)
     assert.equal(logic.observe('gone'), undefined)
   }
@@ -124,4 +125,19 @@ test('it needs StorageVersionMigrator and the garbage collector; names are those
   assert.equal(await built({ ...on, InformerResourceVersion: false }), undefined)
   assert.ok(await built(on))
   await assert.rejects(built(on, false), /requires garbage collector/)
+})
+
+test('all of its loops run', async () => {
+  const context = testContext({
+    configuration: { ...configuration, featureGates: { StorageVersionMigrator: true } },
+    cached: [migration(), migration(['running'], { name: 'begun', resource: 'daemonsets' })],
+  })
+  const controller = await storageVersionMigratorController.build(context)
+  const stop = new AbortController()
+  const running = controller!.run(stop.signal)
+  await context.clock.advance(1_000)
+  assert.ok(context.client.requests.length > 0)
+  stop.abort()
+  await context.clock.advance(1_000)
+  await running
 })

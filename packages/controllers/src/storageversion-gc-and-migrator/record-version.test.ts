@@ -99,6 +99,13 @@ test('discovery that fails, or whose group does not answer, is retried at any ag
   assert.equal(sync(old, { discovered: refused(500, 'x', 'no') }).error, 'no')
   const down = sync(old, { resources: [], failed: { 'apps/v1': 'down' } })
   assert.deepEqual([down.written, down.error], [[], 'apps/v1: down'])
+  const elsewhere = sync(old, { resources: [], failed: { 'other/v1': 'down' } })
+  assert.deepEqual([elsewhere.error, elsewhere.written.length], [undefined, 1])
+  const text = { ok: true, object: { metadata: { resourceVersion: 'x' } } } as const
+  assert.match(
+    JSON.stringify(sync(running, { listed: text }).written),
+    /cannot be compared: \\"x\\"/,
+  )
   const other = sync(old, { failed: { 'other/v1': 'down' } })
   assert.equal(other.written.length, 1)
 })

@@ -5,6 +5,7 @@ import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { condition, migration, says } from './migration-fixtures.ts'
+import { markFailed, markSucceeded } from './migration.ts'
 import type { StorageVersionMigration } from './migration.ts'
 import { runNext } from './run-next.ts'
 
@@ -207,4 +208,18 @@ test('a release that is refused promotes nobody', () => {
     onWrite: () => refused(409, 'Conflict', 'changed'),
   })
   assert.deepEqual([written.length, error], [1, 'changed'])
+})
+
+test('one that has ended is not begun again, and what is known of a migration is not said twice', () => {
+  const ended = [migration(['succeeded']), migration(['released', 'failed'])]
+  assert.deepEqual(drive(runNext(ended, () => 0)).effects, [])
+  assert.deepEqual(drive(markSucceeded(migration(['succeeded']))).effects, [])
+  const unsure = says(migration(), condition('Failed', 'Unknown', 'why', 'why'))
+  const [write] = drive(markFailed(unsure, 'no'), { nowMs: NOW_MS }).writes
+  assert.ok(write?.verb === 'update')
+  const { status } = write.object as StorageVersionMigration
+  assert.deepEqual(
+    status?.conditions?.map(({ type, status: said }) => `${type} ${said}`),
+    ['Failed True'],
+  )
 })
