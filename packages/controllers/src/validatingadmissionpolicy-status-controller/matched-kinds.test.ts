@@ -129,3 +129,12 @@ test('a server that tells no singular has the kind in small letters', () => {
   const lookup = { group: 'apps', version: 'v1', resource: 'Deployment' }
   assert.equal(kindsFor({ ...discovered, resources }, lookup).length, 1)
 })
+
+test('discovery is read again where any of several resources is missing, and where none is it is not', () => {
+  const known = rule(['apps'], ['v1'], ['deployments'])
+  const reads = (...rules: readonly NamedRuleWithOperations[]): number =>
+    drive(matchedKinds(rules), { onRead: () => ({ ok: true, object: discovered as object }) })
+      .effects.length
+  assert.equal(reads(known, rule(['batch'], ['v1'], ['jobs'])), 1)
+  assert.equal(reads(known, rule(['acme.test'], ['v1'], ['things'])), 2)
+})
