@@ -7,6 +7,7 @@ import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, RecordingMetrics, keysOf, testClock } from '../testing/index.ts'
 import { SharedInformerFactory } from './informer-factory.ts'
 import type { InformerFactoryOptions } from './informer-factory.ts'
+import { informerMetrics } from './informer-metrics.ts'
 
 function producing(extra: Partial<InformerFactoryOptions> = {}) {
   const client = new FakeServer()
@@ -205,4 +206,42 @@ test('the resource of a metric is the kind with an s, as upstream has it', () =>
     const labels = { name: 'm', group: type.group, version: type.version, resource }
     assert.equal(registry.value('informer_queued_items', labels), 0)
   }
+})
+
+test('what an informer reports: what waits, the newest version that is a number, and times in seconds', () => {
+  const registry = new RecordingMetrics()
+  const metrics = informerMetrics(registry, 'm', resources.pods)
+  const labels = { name: 'm', group: '', version: 'v1', resource: 'pods' }
+  const [queued, version] = ['informer_queued_items', 'informer_store_resource_version']
+  assert.equal(registry.value(queued, labels), 0)
+  const now = { queued: 5, resourceVersion: '' }
+  metrics.observe(() => now)
+  const reported = (resourceVersion: string): number | undefined => {
+    now.resourceVersion = resourceVersion
+    return registry.value(version, labels)
+  }
+  assert.deepEqual([reported(''), reported('x'), reported('12')], [undefined, undefined, 12])
+  assert.equal(registry.value(queued, labels), 5)
+  metrics.processed(2_000)
+  assert.deepEqual(registry.observed('informer_processing_latency_seconds', labels), [2])
+})
+
+test('an informer is run once however often it is started, and its errors are told with its type', async () => {
+  const logger = new RecordingLogger()
+  const told: string[] = []
+  const { factory, client, clock, stop } = producing({
+    logger,
+    watchList: false,
+    onWatchError: ({ resource }, error) => told.push(`${resource}: ${(error as Error).message}`),
+  })
+  client.onRequest = () => {
+    throw new Error('no')
+  }
+  factory.informer(resources.pods)
+  factory.start(stop.signal)
+  factory.start(stop.signal)
+  await clock.advance(0)
+  assert.ok(!logger.messages().some((message) => message.includes('not allowed')))
+  assert.deepEqual(told, ['pods: no'])
+  stop.abort()
 })

@@ -116,3 +116,19 @@ test('the mutation detector is shown each object once: not what stays, but anoth
   assert.deepEqual(shown, ['other'])
   await i.end()
 })
+
+test('a resync period is told of as too short below a second, and below that of the running informer', async () => {
+  const i = informing({ defaultResyncMs: 5_000 })
+  const told = (): readonly string[] =>
+    i.logger.lines.splice(0).flatMap(({ message }) => (/resync/.test(message) ? [message] : []))
+  i.informer.addHandler({}, { resyncPeriodMs: 5_000 })
+  await i.start()
+  told()
+  i.informer.addHandler({}, { resyncPeriodMs: 5_000 })
+  assert.deepEqual(told(), [])
+  i.informer.addHandler({}, { resyncPeriodMs: 1_000 })
+  assert.deepEqual(told(), ['A resync period is shorter than that of the running informer'])
+  i.informer.addHandler({}, { resyncPeriodMs: 999 })
+  assert.equal(told()[0], 'A resync period is too short')
+  await i.end()
+})

@@ -91,3 +91,34 @@ test('without the option nothing is copied', async () => {
   stop.abort()
   await factory.shutdown()
 })
+
+test('copies stay for two minutes after the first have gone too, and nobody looks after the stop', async () => {
+  const clock = testClock()
+  const found: string[] = []
+  const detector = new MutationDetector({
+    clock,
+    name: 'configmaps',
+    onAltered: ({ message }) => void found.push(message),
+  })
+  const edit = (object: ConfigMap): void =>
+    void ((object as { data: Record<string, string> }).data['a'] = '2')
+  const stopped = new AbortController()
+  stopped.abort()
+  detector.start(stopped.signal)
+  const [first, second] = [configMap('a'), configMap('b')]
+  detector.capture(first)
+  edit(first)
+  await clock.advance(10_000)
+  assert.deepEqual(found, [])
+  await clock.advance(110_000)
+  const running = new AbortController()
+  detector.start(running.signal)
+  await clock.advance(10_000)
+  detector.capture(second)
+  await clock.advance(5_000)
+  found.length = 0
+  edit(second)
+  await clock.advance(1_000)
+  assert.deepEqual(found, ['CACHE configmaps[0] ALTERED!', 'CACHE configmaps[1] ALTERED!'])
+  running.abort()
+})

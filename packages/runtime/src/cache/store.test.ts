@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
+import type { StatusError } from '@gyropilot/client'
 import { keysOf } from '../testing/index.ts'
 import { getOrNotFound, listMatching } from './lister.ts'
 import { ObjectTable } from './object-table.ts'
@@ -228,5 +229,18 @@ test('a miss of the lister is a NotFound error of resource and name', () => {
   assert.throws(
     () => getOrNotFound(new Store(), resources.deployments, 'x', 'a'),
     /^StatusError: deployments.apps "a" not found/,
+  )
+})
+
+test('a selector answers what it accepts, and a miss says what was looked for', () => {
+  const labelled = { ...pod('x/b'), metadata: { ...pod('x/b').metadata, labels: { app: 'a' } } }
+  const store = filled(pod('x/a'), labelled)
+  assert.deepEqual(keysOf(listMatching(store, ({ app }) => app === 'a')), ['x/b'])
+  assert.throws(
+    () => getOrNotFound(new Store(), resources.deployments, 'x', 'a'),
+    (error: StatusError) => {
+      assert.deepEqual(error.status.details, { name: 'a', group: 'apps', kind: 'deployments' })
+      return true
+    },
   )
 })

@@ -4,6 +4,7 @@ import type { Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { keysOf } from '../testing/index.ts'
 import { informing, pod } from './fixtures.ts'
+import { withKind } from './transform.ts'
 
 test('Given a transform, then store, handlers and streaming list see the transformed object.', async () => {
   for (const watchList of [true, false]) {
@@ -127,4 +128,10 @@ test('what a transform makes of an object is what it is found by, until its dele
     assert.deepEqual(keysOf(i.informer.lister.list()), ['all/my-a'])
     await i.end()
   }
+})
+
+test('of kind and apiVersion what is missing is filled in, though the other is there', () => {
+  const shape = { apiVersion: 'v1', kind: 'Pod' }
+  for (const object of [{ kind: 'Pod' }, { apiVersion: 'v1' }, {}])
+    assert.deepEqual(withKind(object as Pod, shape), shape)
 })
