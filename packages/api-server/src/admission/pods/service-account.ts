@@ -1,5 +1,5 @@
 /** Gives each pod its service account: the name, the image pull secrets, the projected token. */
-import { secretNamesOf } from '@gyropilot/api'
+import { randomSuffix, secretNamesOf } from '@gyropilot/api'
 import { integerBetween, sleep } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
@@ -12,7 +12,6 @@ const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const ENFORCE_ANNOTATION = 'kubernetes.io/enforce-mountable-secrets'
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'
-const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 /** The controller manager creates `default` a moment after its namespace. */
 const DEFAULT_ACCOUNT_ATTEMPTS = 10
 const ATTEMPT_PAUSE_MS = 100
@@ -112,13 +111,6 @@ function mountToken(spec: Draft, random: RandomSource): void {
   }
   if (isMounted && existing === undefined)
     spec['volumes'] = [...(spec['volumes'] ?? []), tokenVolume(name)]
-}
-
-function randomSuffix(random: RandomSource): string {
-  return Array.from(
-    { length: 5 },
-    () => NAME_ALPHABET[integerBetween(random, 0, NAME_ALPHABET.length)],
-  ).join('')
 }
 
 function tokenVolume(name: string): Draft {
