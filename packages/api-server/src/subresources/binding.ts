@@ -5,6 +5,7 @@ import { conflict, unclassified } from '../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, success } from './answers.ts'
 
+const PODS = { group: '', resource: 'pods', kind: 'Pod' }
 const PODS_BINDING = { group: '', resource: 'pods/binding', kind: 'Pod' }
 
 export const podBinding: SubresourceHandler = {
@@ -56,9 +57,9 @@ function checkTarget({ target }: Draft): void {
 
 function assign(pod: Draft, binding: Draft, nowMs: number): void {
   const { name } = pod['metadata']
+  checkPreconditions(pod, binding)
   const why = refusalOf(pod)
   if (why !== undefined) throw conflict(PODS_BINDING, name, why)
-  checkPreconditions(pod, binding)
   pod['spec'].nodeName = binding['target'].name
   for (const field of ['annotations', 'labels'] as const) {
     const added = binding['metadata']?.[field]
@@ -98,7 +99,7 @@ function checkPreconditions({ metadata }: Stored, binding: Stored): void {
   if (parts.length === 0) return
   const key = `/registry/pods/${metadata.namespace}/${metadata.name}`
   const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${parts[0]}`
-  throw conflict(PODS_BINDING, metadata.name, text)
+  throw conflict(PODS, metadata.name, text)
 }
 
 interface Condition {

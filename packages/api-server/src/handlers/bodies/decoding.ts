@@ -36,8 +36,12 @@ export interface Decoding {
 export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
   const { expected, resource, validation } = decoding
   const value = checkHeader(body, decoding)
+  const sent = (body.value ?? {}) as Partial<SentType>
+  const [, sentVersion] = splitApiVersion(sent.apiVersion ?? '')
   const handled = handledAs(
-    expected,
+    isStillTaken(sent.kind ?? '', sent.apiVersion ?? '', expected)
+      ? { ...expected, version: sentVersion }
+      : expected,
     resource?.custom === true ? (value as SentType).kind : expected.kind,
   )
   let decoded: DecodedObject
@@ -124,6 +128,8 @@ function checkHeader(body: ParsedBody, decoding: Decoding): unknown {
   if (sentKind === expected.kind && sentVersion === own) return value
   if (sentVersion.split('/').length > 2)
     throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
+  if (isStillTaken(sentKind, sentVersion, expected))
+    return { ...(value as object), apiVersion: own }
   const why = foreignKind(sentKind, sentVersion, { expected, registry })
   if (why === undefined)
     throw badRequest(
@@ -150,6 +156,15 @@ export function foreignKind(
   return kind === expected.kind
     ? undefined
     : `converting (${version}.${kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`
+}
+
+/** Bodies of kinds that are taken in a version that is not served any more. */
+const STILL_TAKEN: ReadonlyMap<string, string> = new Map([['policy/Eviction', 'policy/v1beta1']])
+
+function isStillTaken(kind: string, apiVersion: string, expected: ExpectedKind): boolean {
+  return (
+    kind === expected.kind && STILL_TAKEN.get(`${expected.group}/${expected.kind}`) === apiVersion
+  )
 }
 
 /** Versions of built-in kinds that are not served any more are still known to the decoder. */
