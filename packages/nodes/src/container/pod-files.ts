@@ -22,7 +22,7 @@ import {
   volumeFolder,
 } from './volume-attributes.ts'
 import { kernelFiles } from './kernel-files.ts'
-import { addDocuments } from './web-documents.ts'
+import { addDocuments } from '../answers/web-documents.ts'
 
 const BAD_ENV_FILE = "couldn't parse env file"
 /** Those of a node that pods mount by themselves. */

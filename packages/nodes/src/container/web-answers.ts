@@ -1,17 +1,17 @@
 /** What the program of a container answers over HTTP, to whoever asks and to the probes of its node. */
 import type { Container } from '@gyropilot/api'
 import { programOf } from '../behavior/image-program.ts'
-import { dialPage } from './agnhost-dial.ts'
-import { nettestPage } from './agnhost-nettest.ts'
-import type { Heard } from './agnhost-nettest.ts'
-import { agnhostMayFail, agnhostPage } from './agnhost-server.ts'
+import { dialPage } from '../answers/agnhost-dial.ts'
+import { nettestPage } from '../answers/agnhost-nettest.ts'
+import type { Heard } from '../answers/agnhost-nettest.ts'
+import { agnhostMayFail, agnhostPage } from '../answers/agnhost-server.ts'
 import { environmentOf, filesOf } from './container-commands.ts'
 import type { Place } from './container-commands.ts'
 import { hostnameOf } from './pod-names.ts'
-import { controllerPage } from './consumer-controller.ts'
-import type { Page, Request } from './port-answers.ts'
-import { Consumption, consumerPage } from './resource-consumer.ts'
-import { isOfDocuments, missingDocument, servedPage } from './web-documents.ts'
+import { controllerPage } from '../answers/consumer-controller.ts'
+import type { Page, Request } from '../answers/port-answers.ts'
+import { Consumption, consumerPage } from '../answers/resource-consumer.ts'
+import { isOfDocuments, missingDocument, servedPage } from '../answers/web-documents.ts'
 
 type HttpGet = NonNullable<NonNullable<Container['livenessProbe']>['httpGet']>
 

@@ -12,7 +12,7 @@ import { consoleOf, isInteractive } from '../running/local-pod.ts'
 import type { LocalContainer } from '../running/local-pod.ts'
 import type { NodeServices } from '../pod/node-services.ts'
 import type { PodWorker } from '../pod/pod-worker.ts'
-import { consumerPort } from '../commands/agnhost-command.ts'
+import { consumerPort } from '../commands/image-programs/agnhost-command.ts'
 import { INTERRUPTED_EXIT_CODE } from '../shell/process.ts'
 import { environmentOf, printedBy, runInContainer } from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
@@ -25,9 +25,9 @@ import type {
 import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
-import type { Dial, PortStreams } from '../container/port-answers.ts'
-import type { AskedDatagram } from '../container/agnhost-server.ts'
-import { agnhostDatagram, logsRequests, requestLine } from '../container/agnhost-server.ts'
+import type { Dial, PortStreams } from '../answers/port-answers.ts'
+import type { AskedDatagram } from '../answers/agnhost-server.ts'
+import { agnhostDatagram, logsRequests, requestLine } from '../answers/agnhost-server.ts'
 import { hostnameOf } from '../container/pod-names.ts'
 import { answerOf } from '../container/web-answers.ts'
 import type { SharedLoads } from './shared-loads.ts'
@@ -138,7 +138,7 @@ export class SimulatedKubelet {
       await accepted(streams)
       return undefined
     }
-    const { listener, servePort } = await import('../container/port-answers.ts')
+    const { listener, servePort } = await import('../answers/port-answers.ts')
     return servePort(worker.pod, port, streams, this.#dial, async (request) => {
       const spec = listener(worker.pod, request.port)
       const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)

@@ -5,7 +5,7 @@ import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
 import type { Exchange, Lookup, Network, Records } from '../shell/network.ts'
 import { runCommand } from '../shell/run-command.ts'
-import { AGNHOST_COMMANDS } from '../commands/agnhost-command.ts'
+import { AGNHOST_COMMANDS } from '../commands/image-programs/agnhost-command.ts'
 import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS, connects } from './network-commands.ts'
 

@@ -1,9 +1,9 @@
 /** What a node knows of a pod that it runs: the truth that statuses are made from. */
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
-import type { Listeners } from '../container/listeners.ts'
-import type { Heard } from '../container/agnhost-nettest.ts'
-import { Consumption } from '../container/resource-consumer.ts'
+import type { Listeners } from '../answers/listeners.ts'
+import type { Heard } from '../answers/agnhost-nettest.ts'
+import { Consumption } from '../answers/resource-consumer.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
 import type { TrapHandler } from '../shell/process.ts'
 

@@ -1,5 +1,5 @@
 /** `agnhost resource-consumer-controller`: it spreads what is to be taken over the pods of a Service, in requests of a size. */
-import { agnhostCall } from '../commands/agnhost-command.ts'
+import { agnhostCall } from '../commands/image-programs/agnhost-command.ts'
 import { readAnswer, requestBytes } from '../network-commands/http-exchange.ts'
 import type { Network } from '../shell/network.ts'
 import { PLAIN_TEXT, parametersOf } from './port-answers.ts'

@@ -1,6 +1,6 @@
 /** What the servers of the program `agnhost` answer, as far as it concerns one pod alone. */
-import { agnhostCall } from '../commands/agnhost-command.ts'
-import type { AgnhostCall } from '../commands/agnhost-command.ts'
+import { agnhostCall } from '../commands/image-programs/agnhost-command.ts'
+import type { AgnhostCall } from '../commands/image-programs/agnhost-command.ts'
 import { PLAIN_TEXT } from './port-answers.ts'
 import type { Page, Request } from './port-answers.ts'
 

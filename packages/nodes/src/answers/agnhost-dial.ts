@@ -1,5 +1,5 @@
 /** `/dial` of `agnhost netexec`: it asks somebody else by HTTP or UDP, and tells what it was answered. */
-import { agnhostCall } from '../commands/agnhost-command.ts'
+import { agnhostCall } from '../commands/image-programs/agnhost-command.ts'
 import { readAnswer, requestBytes } from '../network-commands/http-exchange.ts'
 import type { Network } from '../shell/network.ts'
 import { PLAIN_TEXT } from './port-answers.ts'

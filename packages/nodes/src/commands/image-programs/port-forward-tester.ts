@@ -2,8 +2,8 @@
  * `agnhost port-forward-tester`: serves one connection by the numbers in its environment, says how that went, and ends: reads what
  * it expects, then writes chunks.
  */
-import type { Process } from '../shell/process.ts'
-import type { Incoming } from '../shell/network.ts'
+import type { Process } from '../../shell/process.ts'
+import type { Incoming } from '../../shell/network.ts'
 
 const TOO_LITTLE_EXIT_CODE = 2
 const WRONG_EXIT_CODE = 3

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FileStore } from '../files/file-store.ts'
-import { FileTree } from '../files/file-tree.ts'
-import { inputOf } from '../shell/input.ts'
-import { runCommand } from '../shell/run-command.ts'
+import { FileStore } from '../../files/file-store.ts'
+import { FileTree } from '../../files/file-tree.ts'
+import { inputOf } from '../../shell/input.ts'
+import { runCommand } from '../../shell/run-command.ts'
 import { AGNHOST_COMMANDS } from './agnhost-command.ts'
 
 /** Run by user 1000 of group 100, with a writable `/v` that group 7 gives its files and a read-only `/conf` of the disk. */

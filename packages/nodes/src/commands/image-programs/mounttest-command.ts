@@ -2,9 +2,9 @@
  * `agnhost mounttest`: what is mounted in a container, whose it is and what stands in it, in lines that tests look for. Its flags
  * are worked off in one order, whatever order they are given in: it writes before it looks.
  */
-import { FileError } from '../files/file-error.ts'
-import { absolute, parent } from '../files/file-tree.ts'
-import type { Process } from '../shell/process.ts'
+import { FileError } from '../../files/file-error.ts'
+import { absolute, parent } from '../../files/file-tree.ts'
+import type { Process } from '../../shell/process.ts'
 
 /** What it writes into a new file, and what the loop ends at. */
 const NEW_CONTENT = 'mount-tester new file\n'

@@ -1,7 +1,7 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
 import type { Container, Pod } from '@gyropilot/api'
 import { programOf } from '../behavior/image-program.ts'
-import { opensNoPort, servesHttp } from '../commands/agnhost-command.ts'
+import { opensNoPort, servesHttp } from '../commands/image-programs/agnhost-command.ts'
 
 const PORT_FORWARD_ANNOTATION = 'sim.kubelet/port-forward'
 

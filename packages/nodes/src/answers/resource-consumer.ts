@@ -2,7 +2,7 @@
  * The program of the image `resource-consumer` (also `agnhost resource-consumer`), which takes as much as it is told to by HTTP.
  * Contract: docs/behaviour/simulation/kubelet.md, Usage.
  */
-import { consumerPort } from '../commands/agnhost-command.ts'
+import { consumerPort } from '../commands/image-programs/agnhost-command.ts'
 import { PLAIN_TEXT, parametersOf } from './port-answers.ts'
 import type { Page, Request } from './port-answers.ts'
 

@@ -2,7 +2,7 @@
 import type { Container } from '@gyropilot/api'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { repositoryName } from '../behavior/usual-run.ts'
-import { agnhostCall } from '../commands/agnhost-command.ts'
+import { agnhostCall } from '../commands/image-programs/agnhost-command.ts'
 import type { FileStore } from '../files/file-store.ts'
 import { absolute } from '../files/file-tree.ts'
 import type { FileTree } from '../files/file-tree.ts'

@@ -1,10 +1,10 @@
 /**
  * `agnhost`, the program of the image of that name in Kubernetes' tutorials: what it prints. Its servers wait for their end; what
- * they answer is in container/agnhost-server.ts.
+ * they answer is in answers/agnhost-server.ts.
  */
-import { durationMs } from '../behavior/duration.ts'
-import { connect } from '../network-commands/agnhost-connect.ts'
-import type { Command, Process, TrapHandler } from '../shell/process.ts'
+import { durationMs } from '../../behavior/duration.ts'
+import { connect } from '../../network-commands/agnhost-connect.ts'
+import type { Command, Process, TrapHandler } from '../../shell/process.ts'
 import { mountTest } from './mounttest-command.ts'
 import { portForwardTester } from './port-forward-tester.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FileStore } from '../files/file-store.ts'
-import { FileTree } from '../files/file-tree.ts'
-import { inputOf } from '../shell/input.ts'
-import { UnknownCommand } from '../shell/process.ts'
-import { runCommand } from '../shell/run-command.ts'
+import { FileStore } from '../../files/file-store.ts'
+import { FileTree } from '../../files/file-tree.ts'
+import { inputOf } from '../../shell/input.ts'
+import { UnknownCommand } from '../../shell/process.ts'
+import { runCommand } from '../../shell/run-command.ts'
 import { AGNHOST_COMMANDS } from './agnhost-command.ts'
-import { COMMANDS } from './commands.ts'
+import { COMMANDS } from '../commands.ts'
 
 async function said(words: readonly string[]): Promise<readonly (string | number)[]> {
   const root = new FileStore()

@@ -1,5 +1,5 @@
 /** `agnhost nettest`: it counts who wrote to it, and tells. Contract: docs/behaviour/simulation/kubelet.md, Ports. */
-import { agnhostCall } from '../commands/agnhost-command.ts'
+import { agnhostCall } from '../commands/image-programs/agnhost-command.ts'
 import { PLAIN_TEXT } from './port-answers.ts'
 import type { Page, Request } from './port-answers.ts'
 

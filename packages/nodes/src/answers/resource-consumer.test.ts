@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consumerPort } from '../commands/agnhost-command.ts'
+import { consumerPort } from '../commands/image-programs/agnhost-command.ts'
 import { Consumption, consumerPage } from './resource-consumer.ts'
 
 const MIB = 2 ** 20
