@@ -124,7 +124,7 @@ class Round {
     await this.#client.resource(resources.namespaces).create({ metadata: { name: namespace } })
     this.#manager = await starting
     const accounts = this.#client.resource(resources.serviceaccounts, namespace)
-    await until(() => isThere(accounts.get('default')), 20)
+    await until(() => isThere(accounts.get('default')), 5)
   }
 
   async #phase(name: string, act: () => Promise<void>): Promise<void> {
