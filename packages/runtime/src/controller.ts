@@ -61,7 +61,10 @@ export interface ControllerDescriptor<Configuration = unknown> {
   readonly serviceAccount: string
   /** Acts as the manager itself under its own user agent, also where controllers have accounts of their own. Default: false. */
   readonly usesRootClient?: boolean
-  /** Whoever makes a namespace waits for what it writes: its credentials are asked for while its caches fill. Default: false. */
+  /**
+   * Whoever makes a namespace waits for what it writes: it is built before the others, its caches are filled before theirs, and its
+   * credentials are asked for meanwhile. Default: false.
+   */
   readonly isWaitedFor?: boolean
   /** Multiples of the manager's client QPS and burst. Default 1. */
   readonly clientRate?: { readonly qpsFactor: number; readonly burstFactor: number }

@@ -2,6 +2,7 @@
 import type { Stored } from '@gyropilot/schema/objects'
 import type { UserInfo } from '../contracts.ts'
 import { toldBy, UNCHANGED } from './told.ts'
+import type { Asking } from './told.ts'
 
 const ASKER: UserInfo = { name: 'system:aggregator', groups: [], extra: {} }
 const PREFIX = '/openapi/v3/'
@@ -22,15 +23,15 @@ interface Known extends ForeignDocuments {
 }
 
 /** Undefined: it has taken its documents away, or has none. */
-type Describe = (apiService: string, documents: ForeignDocuments | undefined) => void
+export type Describe = (apiService: string, documents: ForeignDocuments | undefined) => void
 
 export class DocumentsOfBackends {
-  readonly #parts: Parameters<typeof toldBy>[0]
+  readonly #parts: Asking
   readonly #describe: Describe
   /** By APIService. */
   readonly #known = new Map<string, Known>()
 
-  constructor(parts: Parameters<typeof toldBy>[0], describe: Describe) {
+  constructor(parts: Asking, describe: Describe) {
     this.#parts = parts
     this.#describe = describe
   }

@@ -17,6 +17,7 @@ import type { Unavailability } from './availability.ts'
 import type { Backends } from './backends.ts'
 import { AGGREGATED_TYPE, resourcesFrom, resourcesIn } from './discovered.ts'
 import { DocumentsOfBackends } from './foreign-documents.ts'
+import type { Describe } from './foreign-documents.ts'
 import { passedToBackend } from './passed-request.ts'
 import { toldBy } from './told.ts'
 import type { Told } from './told.ts'
@@ -57,7 +58,7 @@ interface ForeignVersionsParts {
   readonly clock: Clock
   readonly logger: Logger
   /** Is told of the OpenAPI documents of other servers. */
-  readonly describe: ConstructorParameters<typeof DocumentsOfBackends>[1]
+  readonly describe: Describe
   /** A request was refused because its server is not there. */
   readonly onUnavailable?: (request: ServerRequest) => void
   /** An APIService was available and is no more. */

@@ -25,9 +25,15 @@ export type Told =
 
 export const UNCHANGED = 304
 
+/** How they are reached, and whose time it is. */
+export interface Asking {
+  readonly backends: Backends
+  readonly clock: Clock
+}
+
 /** Never rejects. */
 export async function toldBy(
-  { backends, clock }: { readonly backends: Backends; readonly clock: Clock },
+  { backends, clock }: Asking,
   apiService: Stored,
   { path, accept, asker, etag }: Question,
 ): Promise<Told> {

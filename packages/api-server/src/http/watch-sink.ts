@@ -1,6 +1,11 @@
 /** Between a watch and what carries it to its reader. */
 import type { Stored } from '@gyropilot/schema/objects'
 
+/** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
+export const MOST_UNREAD_BYTES = 8_388_608
+/** The initial state of a watch waits for its reader at this much. */
+export const COMFORTABLE_BYTES = 1_048_576
+
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /** How the object of an event is shown; undefined: it cannot be, and the watch ends. */

@@ -2,16 +2,13 @@
 import type { WebSocket } from 'ws'
 import type { AnswerBody } from '../http/answer.ts'
 import type { EventEncoder } from '../http/encode.ts'
+import { COMFORTABLE_BYTES, MOST_UNREAD_BYTES } from '../http/watch-sink.ts'
 import type { WatchEventType, WatchSink, WatchTransform } from '../http/watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { sendBytes } from './channel-form.ts'
 
 type WatchBody = Extract<AnswerBody, { kind: 'watch' }>
 
-/** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
-const MOST_UNREAD_BYTES = 8_388_608
-/** The initial state of a watch waits for its reader at this much. */
-const COMFORTABLE_BYTES = 1_048_576
 const NORMAL_CLOSURE = 1000
 
 /** How events are written. */

@@ -1,5 +1,6 @@
 /** A watch on its way to a peer over the network. */
 import type { ServerResponse as Http1Response } from 'node:http'
+import { COMFORTABLE_BYTES, MOST_UNREAD_BYTES } from '../watch-sink.ts'
 import type { WatchEventType, WatchSink, WatchTransform } from '../watch-sink.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { encodeEvent } from '../encode.ts'
@@ -7,11 +8,6 @@ import type { EventEncoder } from '../encode.ts'
 import { cutOff, drained } from './outgoing.ts'
 import { isGone } from './peer.ts'
 import type { Outgoing } from './peer.ts'
-
-/** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
-const MOST_UNREAD_BYTES = 8_388_608
-/** The initial state of a watch waits for its reader at this much. */
-const COMFORTABLE_BYTES = 1_048_576
 
 /** A watch as lines of JSON, or frames of protobuf. */
 export class WatchStream implements WatchSink {
