@@ -205,8 +205,26 @@ const QUIET_MS = 10_000
 /** It asks the server who asks it for its metrics. */
 const OWN_QUESTIONS = 4
 
+/** Until a Service has its slice: the caches of pods, nodes and Services are there. */
+async function filled(): Promise<void> {
+  const service = {
+    metadata: { name: 'filled' },
+    spec: { ports: [{ port: 80 }], selector: { filled: 'yes' } },
+  }
+  await client.resource(resources.services, 'namespace-0').create(service)
+  const labelSelector = 'kubernetes.io/service-name=filled'
+  const slices = client.resource(resources.endpointslices, 'namespace-0')
+  const startMs = performance.now()
+  while ((await slices.list({ labelSelector })).items.length === 0) {
+    if (performance.now() - startMs > PATIENCE_MS) throw new Error('its caches are never filled')
+    await pause(1_000)
+  }
+  await client.resource(resources.services, 'namespace-0').delete('filled')
+}
+
 /** Until next to nothing is written for ten seconds: the manager has done what there was to do. */
 async function settled(manager: MeasuredManager): Promise<void> {
+  await filled()
   const writesOf = async (): Promise<number> => {
     const { requests } = await manager.cost()
     return Object.entries(requests).reduce((sum, [verb, n]) => (verb === 'GET' ? sum : sum + n), 0)

@@ -14,6 +14,11 @@ export interface Clock {
   nowMs(): number
   /** Elapsed milliseconds from an arbitrary start, never going back: for durations, deadlines and lease checks. */
   monotonicMs(): number
+  /**
+   * How long the present turn of the event loop goes on, from the first time that somebody asked in it: while it does, no timer
+   * fires and no socket is read. Work takes no time on a virtual clock: 0.
+   */
+  turnMs(): number
   /** Calls `callback` once after `delayMs` (values below 0 count as 0), never before returning. */
   after(delayMs: number, callback: () => void): Timer
 }

@@ -39,6 +39,10 @@ export class VirtualClock implements Clock {
     return this.#elapsedMs
   }
 
+  turnMs(): number {
+    return 0
+  }
+
   after(delayMs: number, callback: () => void): Timer {
     const call: PendingCall = {
       dueMs: this.#elapsedMs + Math.max(0, delayMs),

@@ -126,7 +126,11 @@ test('a live list answers the items of all pages', async () => {
   const listed = await interpret(listLive(resources.pods, 'default', { labelSelector: 'x=y' }), of)
   assert.ok(listed.ok)
   assert.deepEqual(keysOf(listed.object.items), ['default/a', 'default/b'])
-  assert.deepEqual(server.requests[0]!.options, { labelSelector: 'x=y', fieldSelector: undefined })
+  assert.deepEqual(server.requests[0]!.options, {
+    labelSelector: 'x=y',
+    fieldSelector: undefined,
+    limit: 500,
+  })
 })
 
 test('what may be shared is one request of all who wait, where reads are shared at all', async () => {
@@ -184,7 +188,7 @@ test('live reads ask for what the rules want of them', async () => {
   await interpret(listLive(resources.pods, 'default', { limit: 0 }), of)
   const [got, listed, part, whole] = server.requests
   assert.equal(got!.decode, 'lean')
-  assert.deepEqual(listed!.options, { ...selected, labelSelector: undefined })
+  assert.deepEqual(listed!.options, { ...selected, labelSelector: undefined, limit: 500 })
   assert.deepEqual([part!.options.limit, part!.options.continue], [2, 'next'])
   assert.equal(whole!.options.limit, 0, 'which is sent as no limit at all')
 })

@@ -45,7 +45,7 @@ export { compareResourceVersions, isResourceVersion } from './resource-versions.
 export { inSlowStart } from './slow-start.ts'
 export { StaleCacheError, StaleCacheGuard } from './stale-cache-guard.ts'
 export type { StaleSyncMetric } from './stale-cache-guard.ts'
-export { Turn, inTurns } from './turn.ts'
+export { inTurns, yieldIfLong } from './turn.ts'
 export { runWorkers } from './workers.ts'
 export { DelayingQueue } from './workqueue/delaying-queue.ts'
 export { KeyedBackoff } from './workqueue/keyed-backoff.ts'

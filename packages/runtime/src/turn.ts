@@ -1,36 +1,58 @@
 import type { Clock } from '@gyropilot/foundation'
-import { sleep } from '@gyropilot/foundation'
+import { Deque } from '@gyropilot/foundation'
 
 /** Long enough to be worth a timer, short enough that a lease is renewed and a socket read in between. */
 const TURN_MS = 10
+/** Between the end of a wait and the work that waited, through the promises of who asked. */
+const STEPS_TO_WORK = 8
+const NOW = Promise.resolve()
 
-/**
- * Keeps loops that never wait for anything real from holding up the process: whoever calls `yieldIfLong` between pieces of
- * work gives timers and sockets a turn after 10 ms. Loops that run side by side share one: each with its own would go on for
- * 10 ms more when it is woken, one after the other, and sockets would wait for all of them. On a virtual clock no time passes in between, so nothing changes there.
- */
-export class Turn {
+/** The loops of one process that gave the turn up, in the order in which they did: each goes on in a turn that has time left. */
+class WaitingLoops {
   readonly #clock: Clock
-  #startMs: number
-  #yielding: Promise<void> | undefined
+  readonly #waiting = new Deque<() => void>()
+  #isDue = false
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#startMs = clock.monotonicMs()
   }
 
-  /** Undefined when it is not yet time. */
-  yieldIfLong(): Promise<void> | undefined {
-    if (this.#clock.monotonicMs() - this.#startMs < TURN_MS) return undefined
-    this.#yielding ??= this.#yield()
-    return this.#yielding
+  nextTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.pushBack(resolve)
+      this.#wakeInNextTurn()
+    })
   }
 
-  async #yield(): Promise<void> {
-    await sleep(this.#clock, 0)
-    this.#startMs = this.#clock.monotonicMs()
-    this.#yielding = undefined
+  #wakeInNextTurn(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    this.#clock.after(0, () => void this.#wake())
   }
+
+  /** One after the other: woken together each would do a piece of work before it asks, and there are as many as controllers and handlers. */
+  async #wake(): Promise<void> {
+    do {
+      this.#waiting.popFront()?.()
+      for (let step = 0; step < STEPS_TO_WORK; step++) await NOW
+    } while (this.#waiting.size > 0 && this.#clock.turnMs() < TURN_MS)
+    this.#isDue = false
+    if (this.#waiting.size > 0) this.#wakeInNextTurn()
+  }
+}
+
+const loops = new WeakMap<Clock, WaitingLoops>()
+
+/**
+ * Keeps loops that never wait for anything real from holding up the process: whoever awaits this between pieces of work gives
+ * timers and sockets a turn when that of the event loop, and of all loops of the process in it, has gone on for 10 ms. Undefined
+ * when it is not yet time. On a virtual clock no time passes in between, so nothing changes there.
+ */
+export function yieldIfLong(clock: Clock): Promise<void> | undefined {
+  if (clock.turnMs() < TURN_MS) return undefined
+  let waiting = loops.get(clock)
+  if (waiting === undefined) loops.set(clock, (waiting = new WaitingLoops(clock)))
+  return waiting.nextTurn()
 }
 
 /** How often the time is looked at. */
@@ -42,12 +64,11 @@ export async function inTurns<T>(
   items: Iterable<T>,
   work: (item: T) => void,
 ): Promise<void> {
-  const turn = new Turn(clock)
   let done = 0
   for (const item of items) {
     work(item)
     if (++done % ITEMS_PER_LOOK !== 0) continue
-    const yielding = turn.yieldIfLong()
+    const yielding = yieldIfLong(clock)
     if (yielding !== undefined) await yielding
   }
 }

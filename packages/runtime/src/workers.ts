@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { sleep } from '@gyropilot/foundation'
-import { Turn } from './turn.ts'
+import { yieldIfLong } from './turn.ts'
 
 const RESTART_DELAY_MS = 1_000
 
@@ -30,18 +30,16 @@ interface WorkersOptions<Item extends { readonly key: string }> {
 export async function runWorkers<Item extends { readonly key: string }>(
   options: WorkersOptions<Item>,
 ): Promise<void> {
-  const turn = new Turn(options.clock)
-  await Promise.all(Array.from({ length: options.count }, () => runUntilStopped(options, turn)))
+  await Promise.all(Array.from({ length: options.count }, () => runUntilStopped(options)))
 }
 
 async function runUntilStopped<Item extends { readonly key: string }>(
   options: WorkersOptions<Item>,
-  turn: Turn,
 ): Promise<void> {
   const { clock, signal, logger } = options
   for (;;) {
     try {
-      await workLoop(options, turn)
+      await workLoop(options)
     } catch (error) {
       logger.error(error, 'A worker failed')
     }
@@ -53,10 +51,11 @@ async function runUntilStopped<Item extends { readonly key: string }>(
   }
 }
 
-async function workLoop<Item extends { readonly key: string }>(
-  { queue, work }: WorkersOptions<Item>,
-  turn: Turn,
-): Promise<void> {
+async function workLoop<Item extends { readonly key: string }>({
+  clock,
+  queue,
+  work,
+}: WorkersOptions<Item>): Promise<void> {
   for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
     try {
       const working = work(item)
@@ -64,7 +63,7 @@ async function workLoop<Item extends { readonly key: string }>(
     } finally {
       queue.done(item.key)
     }
-    const yielding = turn.yieldIfLong()
+    const yielding = yieldIfLong(clock)
     if (yielding !== undefined) await yielding
   }
 }

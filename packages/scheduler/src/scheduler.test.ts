@@ -15,6 +15,7 @@ class BusyClock implements Clock {
   readonly timers: (() => void)[] = []
   readonly #stepMs: number
   #nowMs = 0
+  #turnStartMs = 0
 
   constructor(stepMs: number) {
     this.#stepMs = stepMs
@@ -28,8 +29,15 @@ class BusyClock implements Clock {
     return (this.#nowMs += this.#stepMs)
   }
 
+  turnMs(): number {
+    return this.monotonicMs() - this.#turnStartMs
+  }
+
   after(_: number, callback: () => void): Timer {
-    this.timers.push(callback)
+    this.timers.push(() => {
+      this.#turnStartMs = this.#nowMs
+      callback()
+    })
     return { cancel: () => {} }
   }
 }
@@ -82,7 +90,7 @@ function world(stepMs: number) {
   for (let at = 0; at < 100; at++) add(resources.pods, pod({ name: `p${at}` }))
   const next = async (): Promise<void> => {
     clock.timers.shift()?.()
-    for (let turns = 0; turns < 5; turns++) await Promise.resolve()
+    for (let turns = 0; turns < 20; turns++) await Promise.resolve()
   }
   return { clock, scheduler, binding, next }
 }

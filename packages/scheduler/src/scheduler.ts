@@ -8,7 +8,7 @@ import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { errorText, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, yieldIfLong } from '@gyropilot/runtime'
 import type { EventRecorder, InformerFactory } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
 import { FilterError } from './filters/filter-error.ts'
@@ -180,14 +180,13 @@ export class Scheduler {
 
   /** Tries pods until none is left, however many events woke it; gives others a turn in between. */
   async #work(): Promise<void> {
-    const turn = new Turn(this.#options.clock)
     for (;;) {
       const pod = this.#running ? this.#queue.take() : undefined
       if (pod === undefined) break
       this.#try(pod)
       // Bindings are work of the server, often in this process: what has begun is done before there is more.
       while (this.#bindings >= MOST_BINDINGS) await this.#bound.promise
-      const pause = turn.yieldIfLong()
+      const pause = yieldIfLong(this.#options.clock)
       if (pause !== undefined) await pause
     }
     this.#woken = false

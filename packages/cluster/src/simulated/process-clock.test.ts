@@ -10,6 +10,7 @@ function emptyWorld(): Clock & { elapse(byMs: number): void } {
   return {
     monotonicMs: () => elapsedMs,
     nowMs: () => elapsedMs,
+    turnMs: () => 0,
     elapse: (byMs) => void (elapsedMs += byMs),
     after(delayMs, callback) {
       elapsedMs = Math.max(elapsedMs, elapsedMs + delayMs)

@@ -38,6 +38,10 @@ export class ProcessClock implements Clock {
     return Math.max(awakeMs, this.#leastMs)
   }
 
+  turnMs(): number {
+    return this.#world.turnMs()
+  }
+
   after(delayMs: number, callback: () => void): Timer {
     const ownDueMs = this.monotonicMs() + Math.max(0, delayMs)
     let cancelled = false

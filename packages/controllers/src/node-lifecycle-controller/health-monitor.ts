@@ -5,7 +5,7 @@
 import { resources } from '@gyropilot/api'
 import type { Lease, Node, Pod } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
-import { InterruptedByShutdown, Turn, interpret, parallelize } from '@gyropilot/runtime'
+import { InterruptedByShutdown, interpret, parallelize, yieldIfLong } from '@gyropilot/runtime'
 import type { ControllerContext, EventRecorder, Lister, Reconcile } from '@gyropilot/runtime'
 import { podsOnNode } from '../node-support/pods-on-node.ts'
 import { NOT_READY, UNREACHABLE, hasTaint } from './condition-taints.ts'
@@ -78,7 +78,6 @@ export class HealthMonitor {
     const { clock } = this.#context
     const startMs = clock.monotonicMs()
     // Looking at a healthy node waits for nothing: thousands of them would be one long turn.
-    const turn = new Turn(clock)
     // 1.
     const nodes = this.#nodes.list().toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
     for (const node of nodes) this.#addZone(zoneOf(node))
@@ -96,7 +95,7 @@ export class HealthMonitor {
         const beginMs = clock.monotonicMs()
         await this.#look(node, votes)
         this.#metrics.nodeTook(clock.monotonicMs() - beginMs)
-        await turn.yieldIfLong()
+        await yieldIfLong(clock)
       },
       { signal: this.#signal },
     )

@@ -5,7 +5,12 @@
 import { resources } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import { InterruptedByShutdown, Turn, interpret, runKeyedController } from '@gyropilot/runtime'
+import {
+  InterruptedByShutdown,
+  interpret,
+  runKeyedController,
+  yieldIfLong,
+} from '@gyropilot/runtime'
 import type {
   ControllerContext,
   ControllerDescriptor,
@@ -123,12 +128,11 @@ function keepDesired(
     populator.removeStale()
     // 3.
     if (clock.monotonicMs() - populatedMs < FULL_POPULATION_PERIOD_MS) return
-    const turn = new Turn(clock)
     for (const { metadata } of pods.list()) {
       // One that was listed may be gone since.
       const current = pods.get(metadata?.namespace, metadata?.name ?? '')
       if (current !== undefined) populator.podSeen(current)
-      await turn.yieldIfLong()
+      await yieldIfLong(clock)
     }
     populatedMs = clock.monotonicMs()
   })

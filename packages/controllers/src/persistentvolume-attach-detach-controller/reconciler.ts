@@ -5,7 +5,7 @@
 import { compareStrings, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import type { Node } from '@gyropilot/api'
-import { DelayingQueue, InterruptedByShutdown, Turn, parallelize } from '@gyropilot/runtime'
+import { DelayingQueue, InterruptedByShutdown, parallelize, yieldIfLong } from '@gyropilot/runtime'
 import type { EventRecord, Reconcile } from '@gyropilot/runtime'
 import {
   allowsMultiAttach,
@@ -61,13 +61,11 @@ export class Reconciler {
   readonly #queue: DelayingQueue
   readonly #statuses: NodeStatuses
   readonly #running = new Set<Promise<void>>()
-  readonly #turn: Turn
   #metrics: AttachDetachMetrics | undefined
 
   constructor(options: ReconcilerOptions) {
     const { clock, logger, nodeNamed, perform } = options
     this.#options = options
-    this.#turn = new Turn(clock)
     this.#queue = new DelayingQueue({ clock })
     const touch = (volumeName: string): void => this.#queue.add(volumeName)
     this.desired = new DesiredWorld(touch)
@@ -138,12 +136,12 @@ export class Reconciler {
         const step = this.#detachStep(attachment)
         if (step !== undefined) leaving.push(step)
       }
-      await this.#turn.yieldIfLong()
+      await yieldIfLong(this.#options.clock)
     }
     await this.#detach(leaving)
     for (const volumeName of volumeNames) {
       for (const wanted of this.desired.attachmentsOf(volumeName)) this.#attach(volumeName, wanted)
-      await this.#turn.yieldIfLong()
+      await yieldIfLong(this.#options.clock)
     }
     // One after the other: what is attached meanwhile needs no write of its own.
     await this.#writeStatuses(this.actual.changedNodes(), 1)
@@ -301,7 +299,7 @@ export class Reconciler {
       this.#metrics?.operationEnded({ ...operation, isMigrated: false }, true, tookMs)
       for (const { uniqueName } of missing)
         if (this.#isVerifiable(uniqueName, nodeName)) this.actual.detached(uniqueName, nodeName)
-      await this.#turn.yieldIfLong()
+      await yieldIfLong(this.#options.clock)
     }
   }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -23,6 +25,39 @@ test('the clock calls back after returning, in order of delay, and not when canc
   assert.deepEqual(seen, ['past', 'later'])
   assert.ok(clock.monotonicMs() >= startedMs + 1)
   clock.after(2 ** 40, () => seen.push('in decades')).cancel()
+})
+
+test('a turn of the event loop begins when somebody first asks in it, and ends before the next timer', async () => {
+  const clock = new SystemClock()
+  const nextTurn = (): Promise<void> =>
+    new Promise((resolve) => void clock.after(0, () => resolve()))
+  const workFor = (ms: number): void => {
+    for (const startMs = clock.monotonicMs(); clock.monotonicMs() - startMs < ms;);
+  }
+  await nextTurn()
+  workFor(5)
+  assert.equal(clock.turnMs(), 0)
+  workFor(5)
+  assert.ok(clock.turnMs() >= 5)
+  // Promises are settled in the same turn.
+  await Promise.resolve()
+  workFor(5)
+  assert.ok(clock.turnMs() >= 10)
+  await nextTurn()
+  assert.equal(clock.turnMs(), 0)
+})
+
+test('a turn that ended long ago is not taken for the one in which data arrive', async () => {
+  const clock = new SystemClock()
+  const server = createServer((socket) => void setTimeout(() => socket.end('x'), 30))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  clock.turnMs()
+  const inItMs = await new Promise<number>((resolve) =>
+    socket.once('data', () => resolve(clock.turnMs())),
+  )
+  assert.equal(inItMs, 0)
+  server.close()
 })
 
 test('random numbers are in range and differ', () => {

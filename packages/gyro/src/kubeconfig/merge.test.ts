@@ -34,6 +34,7 @@ function hurriedClock(waited = (): void => {}): Clock {
   return {
     nowMs: () => now,
     monotonicMs: () => now,
+    turnMs: () => 0,
     after(delayMs, callback) {
       now += delayMs
       waited()

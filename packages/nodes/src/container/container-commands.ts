@@ -4,7 +4,7 @@ import type { Container, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
-import { Turn } from '@gyropilot/runtime'
+import { yieldIfLong } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { cgroupMount } from './cgroup-files.ts'
@@ -52,15 +52,14 @@ export async function runInContainer(
   place: Place,
 ): Promise<CommandEnd> {
   const { clock } = place
-  const turn = new Turn(clock)
-  const input = withTurns(streams.stdin, turn)
+  const input = withTurns(streams.stdin, clock)
   const keyboard = request.tty ? new Keyboard(input) : undefined
   const pause = (delayMs: number): Promise<void> => {
     const wait = (signal: AbortSignal): Promise<void> =>
       Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
     return keyboard?.interruptible(streams.signal, wait) ?? wait(streams.signal)
   }
-  const world = { turn, pause, nowMs: () => clock.nowMs(), signal: streams.signal }
+  const world = { pause, nowMs: () => clock.nowMs(), signal: streams.signal }
   const surroundings = await surroundingsOf(place, world)
   const environment = await environmentOf(place)
   if (request.tty) environment.set('TERM', 'xterm')
@@ -72,7 +71,7 @@ export async function runInContainer(
   }
   const out = async (text: string | Uint8Array): Promise<void> => {
     await streams.stdout(bytes(text))
-    await turn.yieldIfLong()
+    await yieldIfLong(clock)
   }
   const err = request.tty ? out : (text: string) => streams.stderr(bytes(text))
   const show = (text: string): Promise<void> => streams.stdout(Buffer.from(text))
@@ -133,16 +132,14 @@ export async function runProgram(
     aheadMs = Math.max(0, aheadMs - delayMs)
     return waitMs === 0 ? Promise.resolve() : sleep(clock, waitMs, signal)
   }
-  const turn = new Turn(clock)
   const surroundings = await surroundingsOf(place, {
-    turn,
     pause,
     nowMs: () => clock.nowMs(),
     signal,
   })
   const out = async (text: string | Uint8Array): Promise<void> => {
     await console?.print(typeof text === 'string' ? Buffer.from(text) : text)
-    await turn.yieldIfLong()
+    await yieldIfLong(clock)
   }
   const stdin = console?.input ?? inputOf(new Uint8Array(0))
   const accept =
@@ -165,18 +162,16 @@ export async function runOwnCommand(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const { clock } = place
-  const turn = new Turn(clock)
   const pause = (delayMs: number): Promise<void> =>
     Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
   const surroundings = await surroundingsOf(place, {
-    turn,
     pause,
     nowMs: () => clock.nowMs(),
     signal,
   })
   const out = async (text: string | Uint8Array): Promise<void> => {
     print(typeof text === 'string' ? Buffer.from(text) : text)
-    await turn.yieldIfLong()
+    await yieldIfLong(clock)
   }
   const streams = { stdin: inputOf(new Uint8Array(0)), out, err: out }
   return knownExitCode(words, streams, surroundings, await environmentOf(place))
@@ -211,18 +206,17 @@ export async function printedBy(
     if (delayMs > 0) charsAtOnce = 0
     atMs += delayMs
   }
-  const turn = new Turn(place.clock)
   const out = async (chunk: string | Uint8Array): Promise<void> => {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
     charsAtOnce += text.length
     // A simulated program does not need to print more at once.
     if (charsAtOnce > MOST_PRINTED_CHARS) throw new Interrupted()
-    await turn.yieldIfLong()
+    await yieldIfLong(place.clock)
     printed.add(atMs, text)
   }
   // What it would meet now is not what it met.
   const untouched = { ...place, storage: new PodStorage(), network: undefined }
-  const world = { turn, pause, nowMs: () => startedAtMs + atMs, signal: NEVER }
+  const world = { pause, nowMs: () => startedAtMs + atMs, signal: NEVER }
   const own = await surroundingsOf(untouched, world)
   // Times add up while one thing is done after the other.
   const onBackground = (): never => {
@@ -280,7 +274,6 @@ export async function environmentOf(place: Place): Promise<Map<string, string>> 
 
 /** What a run has for itself. */
 interface World {
-  readonly turn: Turn
   pause(delayMs: number): Promise<void>
   nowMs(): number
   readonly signal: AbortSignal
@@ -297,7 +290,7 @@ function commandsOf(container: Container, isConnected: boolean): Surroundings['c
 }
 
 async function surroundingsOf(place: Place, world: World): Promise<Surroundings> {
-  const { turn, pause, nowMs, signal } = world
+  const { pause, nowMs, signal } = world
   const { pod, container, nodeName } = place
   const network = place.network?.(signal)
   const program = programOf(container).join(' ')
@@ -311,7 +304,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     program: program || (container.image ?? ''),
     nowMs,
     sleep: pause,
-    yieldIfLong: () => turn.yieldIfLong(),
+    yieldIfLong: () => yieldIfLong(place.clock),
   }
 }
 
@@ -343,10 +336,10 @@ export async function filesOf(place: Place): Promise<FileTree> {
 
 async function* withTurns(
   chunks: AsyncIterable<Uint8Array>,
-  turn: Turn,
+  clock: Clock,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    await turn.yieldIfLong()
+    await yieldIfLong(clock)
     yield chunk
   }
 }

@@ -7,7 +7,7 @@ import type { Node, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { uuid } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown, Turn } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, yieldIfLong } from '@gyropilot/runtime'
 import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtime'
 import { refusalOf } from '../capacity/admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
@@ -115,11 +115,10 @@ export class SimulatedNodes {
     // So many at a time: each registers in a few requests, and others have theirs in between.
     const waiting = this.#options.nodes.values()
     const sources = new VolumeSources(this.#options.informers, signal)
-    const turn = new Turn(this.#options.clock)
     const startNext = async (): Promise<void> => {
       for (const node of waiting) {
         await this.#switchOn(node, sources, signal)
-        await turn.yieldIfLong()
+        await yieldIfLong(this.#options.clock)
       }
     }
     await Promise.all(Array.from({ length: STARTED_TOGETHER }, startNext))

@@ -8,7 +8,12 @@ import { PodPrograms } from './pod-programs.ts'
 test('who attaches to a run finds what is typed and said in it, however late its program begins', async () => {
   let nowMs = 7
   // Time passes while the program is begun.
-  const clock = { nowMs: () => nowMs++, monotonicMs: () => nowMs, after: () => assert.fail() }
+  const clock = {
+    nowMs: () => nowMs++,
+    monotonicMs: () => nowMs,
+    turnMs: () => 0,
+    after: () => assert.fail(),
+  }
   const container = localContainer(
     { name: 'c', image: 'busybox', command: ['cat'], stdin: true },
     'main',

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { Deque, sleep } from '@gyropilot/foundation'
 import type { DeletedFinalStateUnknown, EventHandler } from '../informer.ts'
-import { Turn } from '../turn.ts'
+import { yieldIfLong } from '../turn.ts'
 import { Latch } from './latch.ts'
 
 /** One object of these is shared by the buffers of all handlers. */
@@ -39,8 +39,6 @@ export class HandlerDelivery<T extends KubernetesObject> {
   #delivering = false
   #initialAddsDue = 0
   #delivered = 0
-  /** Of the notifications that are delivered one after the other now; made when there are many. */
-  #turn: Turn | undefined
 
   constructor(options: HandlerDeliveryOptions<T>) {
     this.#options = options
@@ -70,8 +68,6 @@ export class HandlerDelivery<T extends KubernetesObject> {
   /** Most deliveries are of one notification to a handler that makes no promise: they are over without one. */
   readonly #begin = (): void => {
     this.#delivered = 0
-    const isLong = this.#buffer.size >= NOTIFICATIONS_PER_LOOK
-    this.#turn = isLong ? new Turn(this.#options.clock) : undefined
     const wait = this.#deliver()
     if (wait !== undefined) void this.#goOnAfter(wait)
   }
@@ -132,8 +128,7 @@ export class HandlerDelivery<T extends KubernetesObject> {
 
   #yieldIfLong(): Promise<void> | undefined {
     if (++this.#delivered % NOTIFICATIONS_PER_LOOK !== 0) return undefined
-    this.#turn ??= new Turn(this.#options.clock)
-    return this.#turn.yieldIfLong()
+    return yieldIfLong(this.#options.clock)
   }
 
   #call(notification: Notification<T>): void {

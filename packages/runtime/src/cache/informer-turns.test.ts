@@ -24,6 +24,10 @@ function counting(clock: Clock): Clock & { looks: number } {
       this.looks++
       return clock.monotonicMs()
     },
+    turnMs() {
+      this.looks++
+      return clock.turnMs()
+    },
     after: (delayMs, callback) => clock.after(delayMs, callback),
   }
 }
@@ -80,11 +84,13 @@ test('while objects are told of the time is looked at once for 64 of them: in li
 
 test('who is due a resync is told of every object once, though the next check comes meanwhile', async () => {
   const inner = testClock()
-  // Whoever gives the turn up gets it back after 2.5 s: a resync takes 25.
+  // Whoever gives the turn up gets it back after that time, one after the other: a resync and its delivery take more than 20 s.
+  let awayMs = 0
   const busy: Clock = {
     nowMs: () => inner.nowMs(),
     monotonicMs: () => inner.monotonicMs(),
-    after: (delayMs, callback) => inner.after(delayMs === 0 ? 2_500 : delayMs, callback),
+    turnMs: () => inner.turnMs(),
+    after: (delayMs, callback) => inner.after(delayMs === 0 ? awayMs : delayMs, callback),
   }
   const i = informing({
     clock: new WorkClock(busy, WHOLE_TURN_MS),
@@ -94,6 +100,7 @@ test('who is due a resync is told of every object once, though the next check co
   await i.start()
   for (const name of NAMES) i.server.put(resources.pods, pod(name))
   await inner.advance(0)
+  awayMs = 1_000
   const told: string[] = []
   i.informer.addHandler({})
   i.informer.addHandler(

@@ -2,7 +2,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { SharedSubtrees, groupResourceOf, keyOf } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '../informer.ts'
-import { Turn, inTurns } from '../turn.ts'
+import { inTurns, yieldIfLong } from '../turn.ts'
 import type {
   EventHandler,
   HandlerRegistration,
@@ -252,18 +252,17 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#drainScheduled = false
     if (this.#draining !== undefined) return
     const work = this.#takeInAll()
-    const turn = new Turn(this.#options.clock)
     while (work.next().done !== true) {
-      const yielding = turn.yieldIfLong()
+      const yielding = yieldIfLong(this.#options.clock)
       if (yielding === undefined) continue
-      this.#draining = this.#drainOn(work, turn, yielding)
+      this.#draining = this.#drainOn(work, yielding)
       return
     }
   }
 
-  async #drainOn(work: Generator<void>, turn: Turn, yielding: Promise<void>): Promise<void> {
+  async #drainOn(work: Generator<void>, yielding: Promise<void>): Promise<void> {
     await yielding
-    while (work.next().done !== true) await turn.yieldIfLong()
+    while (work.next().done !== true) await yieldIfLong(this.#options.clock)
     this.#draining = undefined
   }
 

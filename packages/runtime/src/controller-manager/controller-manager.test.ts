@@ -196,6 +196,7 @@ test('a stop that ends in time leaves no timer behind', async () => {
   const clock: Clock = {
     nowMs: () => inner.nowMs(),
     monotonicMs: () => inner.monotonicMs(),
+    turnMs: () => inner.turnMs(),
     after(delayMs, callback) {
       const timer = inner.after(delayMs, () => {
         due.delete(timer)

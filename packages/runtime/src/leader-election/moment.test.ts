@@ -6,6 +6,7 @@ import { isWithin, momentOf } from './moment.ts'
 function clockAt(monotonicMs: number, wallMs: number): Clock {
   return {
     monotonicMs: () => monotonicMs,
+    turnMs: () => 0,
     nowMs: () => wallMs,
     after: () => ({ cancel() {} }),
   }

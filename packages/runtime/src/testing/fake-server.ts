@@ -25,6 +25,8 @@ export interface FakeRequest {
   readonly body?: unknown
 }
 
+const PAGE_SIZE = 500
+
 /**
  * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
  * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors of labels, of fields
@@ -307,7 +309,8 @@ function resourceClient(
       }) as ObjectList
     },
     async *pages(options) {
-      yield await client.list(options)
+      // All on the first page, but asked for as pages are.
+      yield await client.list({ limit: PAGE_SIZE, ...options })
     },
     async watch(options: WatchOptions = {}) {
       const answer = await server.admit(request('watch', undefined, options))

@@ -31,6 +31,11 @@ export class WorkClock implements Clock {
     return this.#inner.monotonicMs() + this.#workedMs
   }
 
+  turnMs(): number {
+    this.work(this.#lookMs)
+    return this.#workedMs - this.#turnStartMs
+  }
+
   after(delayMs: number, callback: () => void): Timer {
     return this.#inner.after(delayMs, () => {
       this.#turnStartMs = this.#workedMs

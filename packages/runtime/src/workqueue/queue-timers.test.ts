@@ -19,6 +19,7 @@ function countingClock() {
   const clock: Clock = {
     nowMs: () => inner.nowMs(),
     monotonicMs: () => inner.monotonicMs(),
+    turnMs: () => inner.turnMs(),
     after(delayMs, callback) {
       count.asked++
       const timer = inner.after(delayMs, () => {

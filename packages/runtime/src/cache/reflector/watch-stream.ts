@@ -2,7 +2,7 @@ import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { StatusError, TransportError, takeDecoded } from '@gyropilot/client'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { every } from '@gyropilot/foundation'
-import { Turn } from '../../turn.ts'
+import { yieldIfLong } from '../../turn.ts'
 import type { ObjectShape } from '../transform.ts'
 import { VeryShortWatch } from './watch-errors.ts'
 
@@ -44,7 +44,6 @@ export async function followStream<T extends KubernetesObject>(
 ): Promise<StreamEnd> {
   const { clock, logger, signal } = reader
   const startedMs = clock.monotonicMs()
-  const turn = new Turn(clock)
   let events = 0
   let silent = true
   const warning = target.warnWhenSilent
@@ -62,7 +61,7 @@ export async function followStream<T extends KubernetesObject>(
       if (!apply(next, target, reader)) continue
       events++
       if (target.applied(next.object.metadata?.resourceVersion ?? '')) return { ended: 'asked' }
-      if (events % EVENTS_PER_LOOK === 0) await turn.yieldIfLong()
+      if (events % EVENTS_PER_LOOK === 0) await yieldIfLong(clock)
     }
   } catch (error) {
     return { ended: 'error', error }
