@@ -5,7 +5,7 @@
 import { formatCidr, resources } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
-import { runKeyedController } from '@gyropilot/runtime'
+import { inTurns, runKeyedController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
   ControllerDescriptor,
@@ -43,7 +43,8 @@ export const nodeIpamController: ControllerDescriptor<ControllersConfiguration> 
 }
 
 function build(context: Context): RunnableController | undefined {
-  const { nodeIpam } = context.configuration
+  const { clock, configuration } = context
+  const { nodeIpam } = configuration
   if (!nodeIpam.allocateNodeCidrs) return undefined
   const { ranges, serviceRanges, unreadable } = clusterRanges(nodeIpam)
   for (const text of unreadable)
@@ -61,13 +62,15 @@ function build(context: Context): RunnableController | undefined {
     async run(signal) {
       // The list comes after the cache, so that every later deletion is an event.
       if (!(await nodes.whenSynced(signal))) return
-      for (const node of await listedNodes(context, signal)) {
-        if (gone.has(node.metadata?.uid ?? '')) continue
-        const error = nodeRanges.occupy(node)
+      const isGone = (node: Node): boolean => gone.has(node.metadata?.uid ?? '')
+      await inTurns(clock, await listedNodes(context, signal), (node) => {
+        const error = isGone(node) ? undefined : nodeRanges.occupy(node)
         if (error !== undefined) throw error
-      }
+      })
       // What a list from a lagging server lacks, the cache may have; what is wrong with it is told by its sync.
-      for (const node of nodes.lister.list()) nodeRanges.occupy(node)
+      await inTurns(clock, nodes.lister.list(), (node) => {
+        if (!isGone(node)) nodeRanges.occupy(node)
+      })
       isListed = true
       gone.clear()
       await queue.run(signal)
@@ -100,7 +103,11 @@ async function listedNodes(
   const untilMs = clock.monotonicMs() + LIST_PATIENCE_MS
   while (!signal.aborted) {
     try {
-      return (await client.resource(resources.nodes).list({ signal })).items
+      const nodes: Node[] = []
+      // Thousands in one answer would be decoded in one turn of the event loop.
+      for await (const { items } of client.resource(resources.nodes).pages({ signal }))
+        nodes.push(...items)
+      return nodes
     } catch (error) {
       if (signal.aborted) break
       logger.error(error, 'Failed to list all nodes')

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
+import type { Clock } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { drive, fakeInformers, statusError, testContext } from '@gyropilot/runtime/testing'
+import {
+  WorkClock,
+  drive,
+  fakeInformers,
+  statusError,
+  testContext,
+} from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { NodeIpamConfiguration } from './config.ts'
 import { defaultNodeIpamConfiguration } from './config.ts'
@@ -11,7 +18,11 @@ import { leaving, node, nodeRanges } from './fixtures.ts'
 import { nodeIpamController, nodeIpamLogic } from './index.ts'
 
 /** A controller at work on these nodes. */
-function starting(nodes: readonly Node[], flags: Partial<NodeIpamConfiguration> = {}) {
+function starting(
+  nodes: readonly Node[],
+  flags: Partial<NodeIpamConfiguration> = {},
+  clockOf = (clock: Clock): Clock => clock,
+) {
   const nodeIpam: NodeIpamConfiguration = {
     ...defaultNodeIpamConfiguration,
     allocateNodeCidrs: true,
@@ -25,7 +36,7 @@ function starting(nodes: readonly Node[], flags: Partial<NodeIpamConfiguration> 
   const { client, informers, clock } = context
   for (const each of nodes) informers.apply(resources.nodes, client.put(resources.nodes, each))
   const stopping = new AbortController()
-  const controller = nodeIpamController.build(context)
+  const controller = nodeIpamController.build({ ...context, clock: clockOf(clock) })
   assert.ok(controller !== undefined && !(controller instanceof Promise))
   const ended = controller.run(stopping.signal)
   ended.catch(() => {})
@@ -192,6 +203,19 @@ test('a node that goes while it is listed holds nothing', async () => {
   }
   await world.clock.advance(0)
   assert.deepEqual(world.podCidrs('a'), ['10.244.0.0/24'])
+  await world.stop()
+})
+
+test('thousands of nodes are listed in pages and marked in turns, and one that goes meanwhile holds nothing', async () => {
+  const nodes = Array.from({ length: 250 }, (_, number) =>
+    node(`n${number}`, [`10.244.${number}.0/24`]),
+  )
+  const world = starting([...nodes, node('new')], {}, (clock) => new WorkClock(clock, 20))
+  const { client, clock, informers } = world
+  clock.after(0, () => informers.remove(resources.nodes, nodes[249]!))
+  await clock.advance(0)
+  assert.deepEqual(world.podCidrs('new'), ['10.244.249.0/24'])
+  assert.equal(client.requested('list')[0]?.options.limit, 500)
   await world.stop()
 })
 

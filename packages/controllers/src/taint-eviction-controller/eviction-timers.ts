@@ -31,6 +31,11 @@ export class EvictionTimers {
     else entry.timer = this.#clock.after(delayMs, () => this.#run(key, entry, work))
   }
 
+  /** Nobody waits and nobody goes. */
+  get isEmpty(): boolean {
+    return this.#entries.size === 0
+  }
+
   /** The pod of this name that waits; undefined: none does. */
   pendingUid(key: string): string | undefined {
     const entry = this.#entries.get(key)

@@ -4,7 +4,7 @@ import type { TestContext as Test } from 'node:test'
 import { keyOf, resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { WorkClock, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { node, noExecute, pod, tolerating } from './fixtures.ts'
 import { taintEvictionController } from './index.ts'
@@ -61,6 +61,40 @@ async function evicting(
     },
   }
 }
+
+/** More than a turn of the event loop may take: each look at the time is the end of one. */
+const WHOLE_TURN_MS = 20
+
+test('Given nodes that all change while a pod does, then the pod is judged after them, and they are judged in as many turns as it takes', async (t) => {
+  const names = Array.from({ length: 50 }, (_, number) => `n${number}`)
+  const nodes = names.map((name) => node(name, noExecute('a')))
+  const pods = names.map((name) => pod(`p-${name}`, { node: name }))
+  const context = testContext({
+    name: 'taint-eviction-controller',
+    configuration: defaultControllersConfiguration,
+    cached: [...nodes, ...pods],
+  })
+  const clock = new WorkClock(context.clock, WHOLE_TURN_MS)
+  for (const each of pods) context.client.put(resources.pods, each)
+  const controller = await taintEvictionController.build({ ...context, clock })
+  const stopping = new AbortController()
+  const stopped = controller!.run(stopping.signal)
+  t.after(async () => {
+    stopping.abort()
+    await context.clock.advance(1_000)
+    await stopped
+  })
+  const deletions = (): number => context.client.requested('delete').length
+  const atTurns = new Set<number>()
+  const look = (): void => {
+    atTurns.add(deletions())
+    if (deletions() < 50) context.clock.after(0, look)
+  }
+  look()
+  await context.clock.advance(0)
+  assert.equal(deletions(), 50)
+  assert.ok(atTurns.size > 40, `others had ${atTurns.size} turns meanwhile`)
+})
 
 const tainted = node('n', noExecute('a'))
 

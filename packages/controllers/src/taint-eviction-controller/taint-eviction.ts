@@ -1,6 +1,12 @@
 import { resources } from '@gyropilot/api'
 import type { Node, Pod, Taint, TolerationOptions } from '@gyropilot/api'
-import { InterruptedByShutdown, WorkQueue, interpret, runWorkers } from '@gyropilot/runtime'
+import {
+  InterruptedByShutdown,
+  WorkQueue,
+  interpret,
+  runWorkers,
+  yieldIfLong,
+} from '@gyropilot/runtime'
 import type { ControllerContext, EventRecorder, Informer } from '@gyropilot/runtime'
 import type { HandlerRegistration, RunnableController } from '@gyropilot/runtime'
 import { podsOnNode } from '../node-support/pods-on-node.ts'
@@ -83,16 +89,20 @@ export class TaintEviction implements RunnableController {
       runWorkers({
         ...workers,
         queue: this.#podQueue,
-        work: ({ key }) => this.#syncPodAfterNodes(key, signal),
+        work: ({ key }) =>
+          this.#nodeQueue.length === 0
+            ? this.#syncPod(key, signal)
+            : this.#syncPodAfterNodes(key, signal),
       }),
     ])
   }
 
-  /** A pod is judged by what is known of nodes by now. */
-  #syncPodAfterNodes(key: string, signal: AbortSignal): void {
+  /** A pod is judged by what is known of nodes by now. Of a large cluster that comes up, these are all nodes with all their pods. */
+  async #syncPodAfterNodes(key: string, signal: AbortSignal): Promise<void> {
     for (let item = this.#nodeQueue.take(); item !== undefined; item = this.#nodeQueue.take()) {
       this.#syncNode(item.key, signal)
       this.#nodeQueue.done(item.key)
+      await yieldIfLong(this.#context.clock)
     }
     this.#syncPod(key, signal)
   }
@@ -109,6 +119,8 @@ export class TaintEviction implements RunnableController {
     const taints = noExecuteTaints(node)
     if (taints.length === 0) this.#taints.delete(nodeName)
     else this.#taints.set(nodeName, taints)
+    // 3. Most nodes of most clusters: there is nothing to be cancelled.
+    if (taints.length === 0 && this.#timers.isEmpty) return
     // 3.-5.
     for (const pod of this.#podsOnNode(nodeName)) {
       const { namespace = '', name = '' } = pod.metadata ?? {}
