@@ -26,7 +26,8 @@ await measuredRun('cronjobs', 2000, async ({ client, namespace, count, startMana
   await startManager()
   await new Promise((resolve) => setTimeout(resolve, BEFORE_THE_MINUTE_MS * 2))
   const untilDueMs = MINUTE_MS - (clock.nowMs() % MINUTE_MS)
-  const dueMs = clock.nowMs() + untilDueMs
+  // A whole minute, whatever the two looks at the clock are apart.
+  const dueMs = Math.round((clock.nowMs() + untilDueMs) / MINUTE_MS) * MINUTE_MS
   await new Promise((resolve) =>
     setTimeout(resolve, Math.max(0, untilDueMs - BEFORE_THE_MINUTE_MS)),
   )
@@ -49,4 +50,17 @@ await measuredRun('cronjobs', 2000, async ({ client, namespace, count, startMana
   const at = (share: number): string =>
     seen.find(({ jobs }) => jobs >= share * count)!.latenessMs.toFixed(0)
   console.log(`late by: median ${at(0.5)} ms, 99 of 100 ${at(0.99)} ms, last ${at(1)} ms`)
+  const bySeconds = new Map<number, number>()
+  for await (const { items } of client.resource(resources.jobs, namespace).pages()) {
+    for (const { metadata } of items) {
+      const scheduled = metadata?.annotations?.['batch.kubernetes.io/cronjob-scheduled-timestamp']
+      if (Date.parse(scheduled ?? '') !== dueMs) continue
+      const late = (Date.parse(metadata?.creationTimestamp ?? '') - dueMs) / 1000
+      bySeconds.set(late, (bySeconds.get(late) ?? 0) + 1)
+    }
+  }
+  const seconds = [...bySeconds].toSorted(([one], [other]) => one - other)
+  console.log(
+    `by creationTimestamp, whole seconds: ${seconds.map(([late, jobs]) => `${jobs} after ${late} s`).join(', ')}`,
+  )
 })
