@@ -17,6 +17,7 @@ import type { AdmissionChain } from './writes/admission-chain.ts'
 import { listAnswer, objectAnswer } from './answers/answers.ts'
 import { applyPatchBody } from './writes/apply-body.ts'
 import type { ResourceCall } from './call.ts'
+import { connectionOptions } from './connection-options.ts'
 import { decodeDraft, type Decoding, type ExpectedKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
@@ -157,11 +158,7 @@ export class SubresourceEndpoint {
     const parentOf = (): Stored | undefined =>
       server.get(group, resource, call.namespace, call.name)
     const connects = CONNECTIONS.has(call.subresource)
-    if (connects)
-      await this.#parts.admission.admitConnect(
-        targetOf(call),
-        writeContextOf(call, NO_WRITE_OPTIONS, undefined),
-      )
+    if (connects) await this.#admitConnection(call)
     if (method === 'GET' && call.subresource === '' && call.name === '')
       return this.#listed(call, await invoke(NO_WRITE_OPTIONS, undefined))
     if (connects || method === 'GET' || method === 'DELETE') {
@@ -171,6 +168,17 @@ export class SubresourceEndpoint {
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
     const { options, body } = await this.#sent(call, handler, expected)
     return this.#handlerAnswer(call, await invoke(options, body))
+  }
+
+  async #admitConnection(call: ResourceCall): Promise<void> {
+    const { subresource, info } = call
+    const path = subresource === 'proxy' ? passedCallOf(call).path : ''
+    const { info: resource } = call.resource
+    await this.#parts.admission.admitConnect(
+      targetOf(call),
+      writeContextOf(call, NO_WRITE_OPTIONS, undefined),
+      connectionOptions({ resource, subresource, query: info.query, path }),
+    )
   }
 
   /** What a POST or PUT sends, judged: its options and its body. */

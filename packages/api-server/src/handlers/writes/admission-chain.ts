@@ -71,8 +71,9 @@ export class AdmissionChain {
     await this.validate(request)
   }
 
-  async admitConnect(target: Target, context: WriteContext): Promise<void> {
-    const request = admissionRequest('CONNECT', target, context, undefined, undefined)
+  /** `options`: what the query asks for. A plugin that changes them changes nothing of what is done, unlike upstream. */
+  async admitConnect(target: Target, context: WriteContext, options: Draft): Promise<void> {
+    const request = admissionRequest('CONNECT', target, context, options, undefined)
     await this.mutate(request)
     await this.validate(request)
   }
