@@ -126,6 +126,15 @@ test('a request to a pod reaches the program behind its port, with path, query a
   assert.deepEqual(asked, ['p:8080'])
 })
 
+test('links of a page lead through the proxy', async () => {
+  const { request } = await proxyServer()
+  const page = '<a href="/x">x</a>'
+  const { value } = await request('POST', `${NS}/pods/p:8080/proxy/`, page, {
+    'content-type': 'text/plain',
+  })
+  assert.equal(value, `hello <a href="${NS}/pods/p:8080/proxy/x">x</a>`)
+})
+
 test('the port may be a name, or the first of the containers; answers keep their status', async () => {
   const { request, asked } = await proxyServer()
   assert.equal((await request('GET', `${NS}/pods/p:web/proxy/teapot`)).status, 418)

@@ -14,6 +14,7 @@ import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passe
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { parentOf } from './answers.ts'
+import { withPassedLinks } from './html-links.ts'
 import { KUBELET_PORT, kubeletAddress } from './kubelet-address.ts'
 import { endpointPod } from '../kubelets/endpoint-pod.ts'
 import type { Kubelets } from '../kubelets/kubelet.ts'
@@ -110,7 +111,7 @@ async function passTo(
       },
       socket,
     )
-    return passedBack(answer, passed)
+    return passedBack(answer, passed, `${address}:${port}`)
   } catch (error) {
     socket.destroy()
     throw unreachable((error as Error).message)
@@ -119,14 +120,19 @@ async function passTo(
 
 function passedBack(
   { status, headers: all, chunks }: PassedAnswer,
-  { ownPath }: PassedCall,
+  { ownPath, headers: asked }: PassedCall,
+  address: string,
 ): SubresourceAnswer {
   const headers = headersPassedBack(all)
   const { location } = all
   if (typeof location === 'string' && location.startsWith('/'))
     headers['location'] = `${ownPath}${location}`
   const contentType = String(all['content-type'] ?? 'application/octet-stream')
-  return { code: status, body: chunks, contentType, headers }
+  const isHtml = /^text\/html\b/i.test(contentType) && all['content-encoding'] === undefined
+  if (!isHtml) return { code: status, body: chunks, contentType, headers }
+  delete headers['content-length']
+  const hosts = [address, ...(typeof asked['host'] === 'string' ? [asked['host']] : [])]
+  return { code: status, body: withPassedLinks(chunks, { ownPath, hosts }), contentType, headers }
 }
 
 function requestHeaders(
