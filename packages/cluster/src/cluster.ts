@@ -16,7 +16,7 @@ import type { CloudProvider } from '@gyropilot/cloud-provider'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { ReconcileTrace } from '@gyropilot/runtime'
-import type { Dial, SimulatedNodeConfiguration, SimulatedKubelet } from '@gyropilot/nodes'
+import type { Dial, Secure, SimulatedNodeConfiguration, SimulatedKubelet } from '@gyropilot/nodes'
 import { ADMINISTRATOR, Identities } from './identities.ts'
 import { inProcessConnection } from './in-process-connection.ts'
 import type { Audit } from './in-process-connection.ts'
@@ -47,6 +47,7 @@ export interface ClusterOptions {
   readonly audit?: Audit
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  readonly secure?: Secure
   /**
    * Resolves in the next turn of the event loop: the requests of the parts are then spread over turns, so that bursts of them
    * do not hold up others. Absent, as on a virtual clock: they are answered as they come.
@@ -116,6 +117,7 @@ export class Cluster {
       ...(options.trace === undefined ? {} : { trace: options.trace }),
       ...(options.configuration && { configuration: options.configuration }),
       ...(options.dial === undefined ? {} : { dial: options.dial }),
+      ...(options.secure === undefined ? {} : { secure: options.secure }),
     })
   }
 

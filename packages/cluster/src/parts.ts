@@ -25,6 +25,7 @@ import { STORAGE_DRIVER, SimulatedNodes, StorageDriver, VolumeData } from '@gyro
 import { SCHEDULER_NAME, Scheduler } from '@gyropilot/scheduler'
 import type {
   Dial,
+  Secure,
   SimulatedKubelet,
   SimulatedNodeConfiguration,
   SharedLoads,
@@ -64,6 +65,7 @@ export interface PartsOptions {
   readonly configuration?: Partial<ControllersConfiguration>
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  readonly secure?: Secure
   /** What answers for any node of the cluster, where these parts do not have them all. */
   readonly kubeletOf?: (nodeName: string) => SimulatedKubelet | undefined
   /** Who shares a scripted load, where these nodes are not all. */
@@ -221,7 +223,7 @@ export class Parts {
   }
 
   startNodes(nodes: readonly SimulatedNodeConfiguration[]): RunningPart {
-    const { clock, random, logger, dial, loads, kubeletOf } = this.#options
+    const { clock, random, logger, dial, secure, loads, kubeletOf } = this.#options
     const client = this.client({ kind: 'administrator' }, 'kubelet')
     const informers = this.#informers(client, 'nodes', ownOf(nodes))
     const simulated = new SimulatedNodes({
@@ -233,6 +235,7 @@ export class Parts {
       logger: logger.named('nodes'),
       recorderOf: (host) => this.events(client, host).recorder('kubelet'),
       ...(dial === undefined ? {} : { dial }),
+      ...(secure === undefined ? {} : { secure }),
       ...(loads === undefined ? {} : { loads }),
       kubeletOf: kubeletOf ?? ((name) => this.kubeletOf(name)),
       volumeData: this.#volumeData,

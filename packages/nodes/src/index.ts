@@ -1,6 +1,6 @@
 export { DEFAULT_BEHAVIOR } from './behavior/behavior.ts'
 export type { BehaviorDefaults } from './behavior/behavior.ts'
-export type { Dial, Dialed } from './answers/port-answers.ts'
+export type { Dial, Dialed, PortStreams, Secure } from './answers/port-answers.ts'
 export { SharedLoads } from './endpoints/shared-loads.ts'
 export { SimulatedKubelet } from './endpoints/simulated-kubelet.ts'
 export { DEFAULT_IMAGE_RULES } from './behavior/image.ts'

@@ -24,7 +24,7 @@ import { replacePrivateFile } from './files/private-file.ts'
 import { cloudProviders } from './cloud/providers.ts'
 import { isDetached, placeOf } from './place.ts'
 import { publishClusterInfo } from './cluster-info.ts'
-import { dial } from './dial.ts'
+import { outside } from './outside.ts'
 import { helpText } from './help.ts'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './files/kubeconfig-file.ts'
 import type { KubeconfigPlace } from './files/kubeconfig-file.ts'
@@ -142,7 +142,7 @@ async function runCluster(
     metrics,
     store,
     certificates,
-    dial,
+    ...outside,
     nextTurn: settle,
     runtimeConfig: options.runtimeConfig,
     // As kubeadm starts it: what holds a node's credentials writes about that node alone.

@@ -10,6 +10,7 @@ const run = {
   environment: new Map([
     ['SERVE_PORT_80', 'foo'],
     ['SERVE_TCP_PORT_81', 'bar'],
+    ['SERVE_TLS_PORT_443', '<a href="/x">secret</a>'],
   ]),
 }
 
@@ -39,6 +40,7 @@ for (const [line, port, path, expected] of [
   ['/agnhost porter', 80, '/', '200 foo'],
   ['/agnhost porter', 81, '/x', '200 bar'],
   ['/agnhost porter', 82, '/', ''],
+  ['/agnhost porter', 443, '/', '200 <a href="/x">secret</a>'],
   ['/agnhost porter --json-response', 80, '/', '200 {"Method":"PUT","Body":"foo"}'],
   ['/agnhost liveness', 8080, '/healthz', '200 ok'],
   ['/agnhost liveness', 8080, '/started', '200 0s'],
@@ -48,6 +50,13 @@ for (const [line, port, path, expected] of [
   ['sh netexec', 8080, '/', ''],
 ] as const)
   test(`${line} at ${port}${path}`, () => assert.equal(answer(line, port, path), expected))
+
+test('what looks like HTML is said to be, as servers in Go say it', () => {
+  const typeAt = (port: number): string | undefined =>
+    agnhostPage(['/agnhost', 'porter'], run, { method: 'GET', port, path: '/' })?.type
+  assert.equal(typeAt(443), 'text/html; charset=utf-8')
+  assert.equal(typeAt(80), 'text/plain; charset=utf-8')
+})
 
 test('liveness is well for ten seconds', () => {
   assert.equal(answer('/agnhost liveness', 8080, '/healthz', 10_000), '200 ok')

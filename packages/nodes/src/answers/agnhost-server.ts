@@ -100,7 +100,9 @@ const SERVERS: Readonly<Record<string, Server>> = {
     return undefined
   },
   porter({ flags }, { environment }, { port, method }) {
-    const value = environment.get(`SERVE_PORT_${port}`) ?? environment.get(`SERVE_TCP_PORT_${port}`)
+    const value = ['', 'TCP_', 'TLS_']
+      .map((kind) => environment.get(`SERVE_${kind}PORT_${port}`))
+      .find((each) => each !== undefined)
     if (value === undefined) return undefined
     if (flags.get('json-response') !== 'true') return page(200, value)
     const body = Buffer.from(JSON.stringify({ Method: method, Body: value }))
@@ -113,7 +115,14 @@ const SERVERS: Readonly<Record<string, Server>> = {
 const ALIVE_MS = 10_000
 
 function page(status: number, text: string): Page {
-  return { status, type: PLAIN_TEXT, body: Buffer.from(text) }
+  return { status, type: sniffedType(text), body: Buffer.from(text) }
+}
+
+/** Servers in Go that do not say what they answer have it looked at: HTML begins with one of its tags, after blanks. */
+function sniffedType(text: string): string {
+  const isHtml =
+    /^\s*(?:<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[ >]|<!--)/i
+  return isHtml.test(text) ? 'text/html; charset=utf-8' : PLAIN_TEXT
 }
 
 function redirect(status: number, location: string): Page {

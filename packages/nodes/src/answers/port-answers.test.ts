@@ -138,6 +138,23 @@ test('who answers gets the form that was sent, in whatever pieces it came; what 
   assert.deepEqual(bodies, ['a=1&b', 'begin', ''])
 })
 
+test('of JSON all of it is waited for, and its letters are those that were sent', async () => {
+  const review = JSON.stringify({ name: 'é', filler: 'x'.repeat(200_000) })
+  const bytes = Buffer.from(review)
+  async function* input() {
+    yield Buffer.from(
+      `POST / HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+    )
+    for (let at = 0; at < bytes.length; at += 1_111) yield bytes.subarray(at, at + 1_111)
+  }
+  let got: unknown
+  await servePort(web, 80, { ...streams(''), input: input() }, undefined, async (request) => {
+    got = [request.contentType, request.body]
+    return undefined
+  })
+  assert.deepEqual(got, ['application/json', review])
+})
+
 test('agnhost pause listens nowhere, and another container of its pod may', async () => {
   const pause = { name: 'pause', image: 'agnhost:2', args: ['pause'] }
   const alone = pod({ name: 'alone', spec: { containers: [pause] } })

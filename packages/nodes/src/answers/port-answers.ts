@@ -1,5 +1,6 @@
 /** Who answers at a port of a simulated pod: a target that the user names, or a page that says which pod it is. */
 import type { Container, Pod } from '@gyropilot/api'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { programOf } from '../behavior/image-program.ts'
 import { opensNoPort, servesHttp } from '../commands/image-programs/agnhost-command.ts'
 
@@ -25,6 +26,9 @@ export interface PortStreams {
   readonly signal: AbortSignal
 }
 
+/** Speaks TLS as the server at one end of a connection; what it answers is the connection within. */
+export type Secure = (streams: PortStreams, own: CertificateAndKey) => PortStreams
+
 interface Target {
   readonly host: string
   readonly port: number
@@ -45,6 +49,7 @@ export interface Request {
   readonly path: string
   /** Default: none. */
   readonly body?: string | undefined
+  readonly contentType?: string | undefined
   /** Who asks, with its port. */
   readonly from?: string | undefined
 }
@@ -85,8 +90,10 @@ type Answer = (request: Request) => Promise<Page | undefined>
 
 const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.[01]\r?\n/
 const BAD_REQUEST = `HTTP/1.1 400 Bad Request\r\nContent-Type: ${PLAIN_TEXT}\r\nConnection: close\r\n\r\n400 Bad Request`
-const MOST_REQUEST_BYTES = 65_536
+const MOST_HEAD_BYTES = 65_536
 const MOST_FORM_BYTES = 8_192
+/** As much as the API server has a webhook judge. */
+const MOST_JSON_BYTES = 8_388_608
 const HEAD_END = '\r\n\r\n'
 
 /** `8080=127.0.0.1:3000,9090=[::1]:9`; a part that cannot be read leads nowhere. */
@@ -114,7 +121,7 @@ export function listener({ spec }: Pod, port: number): Container | undefined {
   const silent = containers.every(({ ports = [] }) => ports.length === 0)
   return (
     containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port)) ??
-    containers.find((each) => servesHttp(programOf(each), port)) ??
+    containers.find((each) => servesHttp(programOf(each), port, each.env)) ??
     (silent ? containers.find((each) => !opensNoPort(programOf(each))) : undefined)
   )
 }
@@ -139,7 +146,7 @@ export function portProblem(
   if (targetOf(pod, Number(port)) !== undefined) return undefined
   if (ports.some(({ containerPort, name }) => port === containerPort || port === name))
     return undefined
-  if (servesHttp(programOf(container), Number(port))) return undefined
+  if (servesHttp(programOf(container), Number(port), container.env)) return undefined
   const ip = pod.status?.podIP ?? ''
   const refused = `dial tcp ${ip}:${port}: connect: connection refused`
   if (httpGet === undefined) return refused
@@ -156,26 +163,39 @@ export async function servePort(
   dial: Dial | undefined,
   answer: Answer = async () => undefined,
 ): Promise<string | undefined> {
-  const { name, namespace, uid } = pod.metadata ?? {}
-  const failed = (why: string): string =>
-    `error forwarding port ${port} to pod ${name}_${namespace}(${uid}): ${why}`
   const target = targetOf(pod, port)
   if (target !== undefined && dial !== undefined) {
     try {
       await relay(streams, await dial(target.host, target.port))
       return undefined
     } catch (error) {
-      return failed(`dial ${target.host}:${target.port}: ${(error as Error).message}`)
+      return failureText(
+        pod,
+        port,
+        `dial ${target.host}:${target.port}: ${(error as Error).message}`,
+      )
     }
   }
   if (listens(pod, port)) {
     await answerRequests(pod, port, streams, answer)
     return undefined
   }
-  return failed(
+  return refusedText(pod, port)
+}
+
+/** Why nobody answers at a port. */
+export function refusedText(pod: Pod, port: number): string {
+  return failureText(
+    pod,
+    port,
     `dial tcp4 127.0.0.1:${port}: connect: connection refused: no container of the simulated pod has this containerPort; ` +
       `annotation ${PORT_FORWARD_ANNOTATION}: "${port}=127.0.0.1:3000" leads it to a program of yours`,
   )
+}
+
+function failureText({ metadata }: Pod, port: number, why: string): string {
+  const { name, namespace, uid } = metadata ?? {}
+  return `error forwarding port ${port} to pod ${name}_${namespace}(${uid}): ${why}`
 }
 
 async function relay({ input, output, signal }: PortStreams, dialed: Dialed): Promise<void> {
@@ -201,47 +221,68 @@ async function answerRequests(
   streams: PortStreams,
   answer: Answer,
 ): Promise<void> {
-  let text = ''
-  for await (const chunk of streams.input) {
-    text += Buffer.from(chunk).toString('latin1')
-    if (text.length > MOST_REQUEST_BYTES) return
-    if (text.includes('\n') && !REQUEST_LINE.test(text))
-      return streams.output(Buffer.from(BAD_REQUEST))
-    const end = text.indexOf(HEAD_END)
-    if (end === -1) continue
-    const [, length = '0'] = /\r\ncontent-length:\s*(\d+)/i.exec(text.slice(0, end)) ?? []
-    const form = text.slice(end + HEAD_END.length)
-    // What is longer is no form: nobody here reads it.
-    if (form.length < Number(length) && Number(length) <= MOST_FORM_BYTES) continue
-    const [line = ''] = text.split('\r\n', 1)
-    const [method = 'GET', path = '/'] = line.split(' ')
-    const { name, namespace } = pod.metadata ?? {}
-    const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
-    const { status, type, body, location } = (await answer({
-      port,
-      method,
-      path,
-      body: form,
-      from: streams.from,
-    })) ?? {
-      location: undefined,
-      status: 200,
-      type: PLAIN_TEXT,
-      body: Buffer.from(usual),
-    }
-    const head = [
-      `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
-      `Content-Type: ${type}`,
-      `Content-Length: ${body.length}`,
-      ...(location === undefined ? [] : [`Location: ${location}`]),
-      'Connection: close',
-    ]
-    await streams.output(
-      Buffer.concat([
-        Buffer.from(`${head.join('\r\n')}\r\n\r\n`),
-        ...(method === 'HEAD' ? [] : [body]),
-      ]),
-    )
-    return
+  const asked = await readRequest(streams.input)
+  if (asked === 'no HTTP') return streams.output(Buffer.from(BAD_REQUEST))
+  if (asked === undefined) return
+  const { method, path } = asked
+  const { name, namespace } = pod.metadata ?? {}
+  const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
+  const { status, type, body, location } = (await answer({
+    ...asked,
+    port,
+    from: streams.from,
+  })) ?? {
+    location: undefined,
+    status: 200,
+    type: PLAIN_TEXT,
+    body: Buffer.from(usual),
   }
+  const head = [
+    `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${body.length}`,
+    ...(location === undefined ? [] : [`Location: ${location}`]),
+    'Connection: close',
+  ]
+  await streams.output(
+    Buffer.concat([
+      Buffer.from(`${head.join('\r\n')}\r\n\r\n`),
+      ...(method === 'HEAD' ? [] : [body]),
+    ]),
+  )
+}
+
+type Asked = Pick<Request, 'method' | 'path' | 'body' | 'contentType'>
+
+/** Undefined: it ended before it was whole, or its head has no end. */
+async function readRequest(
+  input: AsyncIterable<Uint8Array>,
+): Promise<Asked | 'no HTTP' | undefined> {
+  let text = ''
+  let head: string | undefined
+  for await (const chunk of input) {
+    text += Buffer.from(chunk).toString('latin1')
+    if (head === undefined) {
+      if (text.includes('\n') && !REQUEST_LINE.test(text)) return 'no HTTP'
+      const end = text.indexOf(HEAD_END)
+      if (end > MOST_HEAD_BYTES || (end === -1 && text.length > MOST_HEAD_BYTES)) return undefined
+      if (end === -1) continue
+      head = text.slice(0, end)
+      text = text.slice(end + HEAD_END.length)
+    }
+    const contentType = headerOf(head, 'content-type')
+    const most = contentType === 'application/json' ? MOST_JSON_BYTES : MOST_FORM_BYTES
+    const length = Number(headerOf(head, 'content-length') ?? 0)
+    // What is longer is no form and no review: nobody here reads it.
+    if (text.length < length && length <= most) continue
+    const [line = ''] = head.split('\r\n', 1)
+    const [method = 'GET', path = '/'] = line.split(' ')
+    const body = Buffer.from(text, 'latin1').toString()
+    return { method, path, body, contentType }
+  }
+  return undefined
+}
+
+function headerOf(head: string, name: string): string | undefined {
+  return new RegExp(`\\r\\n${name}:[ \\t]*([^\\r]*)`, 'i').exec(head)?.[1]
 }

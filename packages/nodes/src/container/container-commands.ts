@@ -344,7 +344,7 @@ async function* withTurns(
   }
 }
 
-function ended(signal: AbortSignal): Promise<never> {
+export function ended(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

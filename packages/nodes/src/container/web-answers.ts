@@ -1,11 +1,14 @@
 /** What the program of a container answers over HTTP, to whoever asks and to the probes of its node. */
 import type { Container } from '@gyropilot/api'
+import { sleep } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import { programOf } from '../behavior/image-program.ts'
 import { dialPage } from '../answers/agnhost-dial.ts'
 import { nettestPage } from '../answers/agnhost-nettest.ts'
+import { webhookPage } from '../answers/agnhost-webhook.ts'
 import type { Heard } from '../answers/agnhost-nettest.ts'
 import { agnhostMayFail, agnhostPage } from '../answers/agnhost-server.ts'
-import { environmentOf, filesOf } from './container-commands.ts'
+import { ended, environmentOf, filesOf } from './container-commands.ts'
 import type { Place } from './container-commands.ts'
 import { hostnameOf } from './pod-names.ts'
 import { controllerPage } from '../answers/consumer-controller.ts'
@@ -36,11 +39,16 @@ export async function answerOf(
   return (
     agnhostPage(words, run, request) ??
     nettestPage(words, request, run.hostname, heard) ??
+    (await webhookPage(words, request, (delayMs) => pause(place.clock, delayMs, signal))) ??
     consumerPage(words, request, run.nowMs, consumption) ??
     (await controllerPage(words, request, connect)) ??
     (await dialPage(words, request, connect)) ??
     servedPage(place.container, request.path, () => filesOf(place))
   )
+}
+
+function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return Number.isFinite(delayMs) ? sleep(clock, delayMs, signal) : ended(signal)
 }
 
 /** Whether a probe may ever be answered badly: of most containers nothing is known that could go wrong. */

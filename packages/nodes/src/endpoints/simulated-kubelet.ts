@@ -25,11 +25,11 @@ import type {
 import { attach } from './attachment.ts'
 import { LogReader, linesOf, runOf } from './container-log.ts'
 import type { LogLine, LogOptions, LogSource } from './container-log.ts'
-import type { Dial, PortStreams } from '../answers/port-answers.ts'
+import type { Dial, PortStreams, Secure } from '../answers/port-answers.ts'
 import type { AskedDatagram } from '../answers/agnhost-server.ts'
-import { agnhostDatagram, logsRequests, requestLine } from '../answers/agnhost-server.ts'
+import { agnhostDatagram } from '../answers/agnhost-server.ts'
 import { hostnameOf } from '../container/pod-names.ts'
-import { answerOf } from '../container/web-answers.ts'
+import { openPort } from './opened-port.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
@@ -40,22 +40,28 @@ interface LogRequest extends LogOptions {
   readonly previous: boolean
 }
 
+/** What ports of pods can do beyond the simulation. */
+interface Outside {
+  readonly dial: Dial | undefined
+  readonly secure: Secure | undefined
+}
+
 export class SimulatedKubelet {
   readonly #services: NodeServices
   readonly #workers: ReadonlyMap<string, PodWorker>
   readonly #loads: SharedLoads
-  readonly #dial: Dial | undefined
+  readonly #outside: Outside
 
   constructor(
     services: NodeServices,
     workers: ReadonlyMap<string, PodWorker>,
     loads: SharedLoads,
-    dial: Dial | undefined,
+    outside: Outside = { dial: undefined, secure: undefined },
   ) {
     this.#loads = loads
     this.#services = services
     this.#workers = workers
-    this.#dial = dial
+    this.#outside = outside
   }
 
   logs(request: LogRequest): AsyncIterable<string> | undefined {
@@ -132,28 +138,8 @@ export class SimulatedKubelet {
     if (worker === undefined || running !== true) {
       return `error forwarding port ${port} to pod ${pod.metadata?.name}: pod is not running`
     }
-    for (const { listeners, state } of worker.local.containers) {
-      const accepted = state.state === 'running' && listeners.get(port)
-      if (!accepted) continue
-      await accepted(streams)
-      return undefined
-    }
-    const { listener, servePort } = await import('../answers/port-answers.ts')
-    return servePort(worker.pod, port, streams, this.#dial, async (request) => {
-      const spec = listener(worker.pod, request.port)
-      const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)
-      if (container?.state.state !== 'running') return undefined
-      const place = worker.place(container.spec, container.containerId ?? '')
-      const { startedAtMs } = container.state
-      const { isEnding, consumption, heard } = container
-      const run = { startedAtMs, isEnding, consumption, heard }
-      const page = await answerOf(place, run, request, streams.signal)
-      if (page !== undefined && logsRequests(programOf(container.spec))) {
-        const line = requestLine(request, this.#services.clock.nowMs())
-        await consoleOf(container, startedAtMs)?.print(Buffer.from(line))
-      }
-      return page
-    })
+    const { clock } = this.#services
+    return openPort(worker, port, streams, { clock, ...this.#outside })
   }
 
   /** What the pod answers to it; undefined: nothing. */

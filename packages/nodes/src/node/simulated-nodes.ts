@@ -13,7 +13,7 @@ import { refusalOf } from '../capacity/admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
 import type { BehaviorDefaults } from '../behavior/behavior.ts'
 import { DeviceDriver } from '../devices/device-driver.ts'
-import type { Dial } from '../answers/port-answers.ts'
+import type { Dial, Secure } from '../answers/port-answers.ts'
 import { ClusterNetwork } from '../network/cluster-network.ts'
 import { SharedLoads } from '../endpoints/shared-loads.ts'
 import { SimulatedKubelet } from '../endpoints/simulated-kubelet.ts'
@@ -50,6 +50,8 @@ export interface SimulatedNodesOptions {
   readonly imageRules?: ImageRules
   /** Connects ports of pods to programs outside, where an annotation asks for it. Absent: never. */
   readonly dial?: Dial
+  /** Speaks TLS for programs that have a certificate. Absent: they speak in plain text. */
+  readonly secure?: Secure
   /** Who answers for a node; those of other processes too. Default: these nodes alone. */
   readonly kubeletOf?: (nodeName: string) => SimulatedKubelet | undefined
   /** For nodes whose informers know their own pods alone: who shares a load, kept by who knows all pods. */
@@ -209,8 +211,8 @@ export class SimulatedNodes {
       room: new NodeRoom(workers, () => this.#nodes.lister.get(undefined, configuration.name)),
       lifetime: signal,
     }
-    const { dial, loads = this.#ownLoads } = this.#options
-    const kubelet = new SimulatedKubelet(services, workers, loads, dial)
+    const { dial, secure, loads = this.#ownLoads } = this.#options
+    const kubelet = new SimulatedKubelet(services, workers, loads, { dial, secure })
     this.#running.set(configuration.name, { services, workers, kubelet })
     this.#seen(node)
     const cached = this.#nodes.lister.get(undefined, configuration.name)

@@ -50,5 +50,5 @@ function never(): Promise<never> {
 
 function isKnownToServe({ spec }: Pod, port: number): boolean {
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
-  return containers.some((each) => servesHttp(programOf(each), port))
+  return containers.some((each) => servesHttp(programOf(each), port, each.env))
 }

@@ -5,7 +5,7 @@ import { FileTree } from '../../files/file-tree.ts'
 import { inputOf } from '../../shell/input.ts'
 import { UnknownCommand } from '../../shell/process.ts'
 import { runCommand } from '../../shell/run-command.ts'
-import { AGNHOST_COMMANDS } from './agnhost-command.ts'
+import { AGNHOST_COMMANDS, servesHttp, tlsFilesOf } from './agnhost-command.ts'
 import { COMMANDS } from '../commands.ts'
 
 async function said(words: readonly string[]): Promise<readonly (string | number)[]> {
@@ -63,3 +63,35 @@ for (const [line, expected] of [
 test('a part of agnhost that is not known is no program that can be run here', async () => {
   await assert.rejects(said(['/agnhost', 'stress']), UnknownCommand)
 })
+
+test('porter listens where its environment says, others where their flags say', () => {
+  const environment = [{ name: 'SERVE_PORT_1080' }, { name: 'SERVE_TLS_PORT_443' }]
+  const serves = (words: string, port: number): boolean =>
+    servesHttp(words.split(' '), port, environment)
+  assert.deepEqual(
+    [80, 443, 1080].map((port) => serves('/agnhost porter', port)),
+    [false, true, true],
+  )
+  assert.equal(serves('/agnhost webhook', 443), true)
+  assert.equal(serves('/agnhost crd-conversion-webhook --port=9443', 9443), true)
+  assert.equal(serves('/agnhost netexec', 443), false)
+})
+
+for (const [line, port, expected] of [
+  ['webhook --tls-cert-file=/c --tls-private-key-file=/k', 443, ['/c', '/k']],
+  ['webhook --tls-cert-file=/c --tls-private-key-file=/k', 8443, undefined],
+  ['webhook', 443, undefined],
+  ['netexec --http-port 1 --tls-cert-file /c', 1, ['/c', '']],
+  ['porter', 460, ['/localhost.crt', '/own.key']],
+  ['porter', 80, undefined],
+  ['guestbook --tls-cert-file=/c', 80, undefined],
+] as const)
+  test(`TLS of agnhost ${line} at ${port}`, () => {
+    const environment = new Map([
+      ['SERVE_TLS_PORT_460', 'x'],
+      ['SERVE_PORT_80', 'x'],
+      ['KEY_FILE', '/own.key'],
+    ])
+    const found = tlsFilesOf(['/agnhost', ...line.split(' ')], port, environment)
+    assert.deepEqual(found && [found.certificate, found.key], expected)
+  })

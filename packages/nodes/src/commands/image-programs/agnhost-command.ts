@@ -49,9 +49,20 @@ export function opensNoPort(words: readonly string[]): boolean {
   return agnhostCall(words)?.subcommand === 'pause'
 }
 
-/** Whether it answers HTTP there. */
-export function servesHttp(words: readonly string[], port: number): boolean {
+/** Whether it answers HTTP there. `environment`: what its container sets, where that counts. */
+export function servesHttp(
+  words: readonly string[],
+  port: number,
+  environment: readonly { readonly name: string }[] = [],
+): boolean {
+  if (agnhostCall(words)?.subcommand === 'porter')
+    return environment.some(({ name }) => portOf(name) === port)
   return httpPort(words) === port
+}
+
+/** `SERVE_PORT_80`, which porter serves there, in plain text or within TLS. */
+function portOf(variable: string): number {
+  return Number(/^SERVE_(?:TCP_|TLS_)?PORT_(\d+)$/.exec(variable)?.[1])
 }
 
 function httpPort(words: readonly string[]): number | undefined {
@@ -64,10 +75,43 @@ function httpPort(words: readonly string[]): number | undefined {
     case 'nettest':
     case 'resource-consumer-controller':
       return Number(flags?.get('port') ?? 8080)
+    case 'webhook':
+    case 'crd-conversion-webhook':
+      return Number(flags?.get('port') ?? 443)
     default:
       return consumerPort(words)
   }
 }
+
+interface TlsFiles {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** The image's own, which porter uses unless it is told of others. */
+export const IMAGE_TLS_FILES: TlsFiles = { certificate: '/localhost.crt', key: '/localhost.key' }
+
+/** The files of the container that it speaks TLS with at that port; undefined: it speaks in plain text there, or not at all. */
+export function tlsFilesOf(
+  words: readonly string[],
+  port: number,
+  environment: ReadonlyMap<string, string>,
+): TlsFiles | undefined {
+  const { subcommand, flags } = agnhostCall(words) ?? {}
+  if (subcommand === 'porter') {
+    if (!environment.has(`SERVE_TLS_PORT_${port}`)) return undefined
+    return {
+      certificate: environment.get('CERT_FILE') || IMAGE_TLS_FILES.certificate,
+      key: environment.get('KEY_FILE') || IMAGE_TLS_FILES.key,
+    }
+  }
+  const certificate = flags?.get('tls-cert-file')
+  if (certificate === undefined || !TLS_SERVERS.test(subcommand!)) return undefined
+  if (!servesHttp(words, port)) return undefined
+  return { certificate, key: flags?.get('tls-private-key-file') ?? '' }
+}
+
+const TLS_SERVERS = /^(?:crd-conversion-webhook|netexec|webhook)$/
 
 /** Whether what it prints depends on what it meets at the time, so that it cannot be told later. */
 export function meetsWhatChanges(words: readonly string[]): boolean {
