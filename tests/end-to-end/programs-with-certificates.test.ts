@@ -150,3 +150,25 @@ test('porter speaks TLS at ports that its environment names, with the certificat
   assert.match(read('porter:443'), /error trying to reach service/)
   assert.match(read('https:porter:80'), /error trying to reach service/)
 })
+
+test('a hook reaches by https who speaks TLS', async () => {
+  const pod = (name: string, container: object): object => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: { containers: [{ name: 'c', image: 'agnhost:2', ...container }] },
+  })
+  const args = [
+    'netexec',
+    '--http-port=9090',
+    '--tls-cert-file=/localhost.crt',
+    '--tls-private-key-file=/localhost.key',
+  ]
+  gyro.apply(pod('asked', { args }))
+  gyro.ok('wait', '--for=condition=Ready', 'pod/asked', '--timeout=30s')
+  const { podIP: host } = gyro.json('get', 'pod', 'asked').status
+  const httpGet = { scheme: 'HTTPS', host, port: 9090, path: '/echo?msg=hook' }
+  gyro.apply(pod('asks', { args: ['pause'], lifecycle: { postStart: { httpGet } } }))
+  gyro.ok('wait', '--for=condition=Ready', 'pod/asks', '--timeout=30s')
+  assert.match(gyro.ok('logs', 'asked'), /GET \/echo\?msg=hook\n/)
+})

@@ -674,3 +674,54 @@ scenario(
   },
   one,
 )
+
+for (const [given, said] of [
+  [{ runAsUser: 1000 }, 'Effective uid: 0'],
+  [{ runAsUser: 1000, allowPrivilegeEscalation: true }, 'Effective uid: 0'],
+  [{ runAsUser: 1000, allowPrivilegeEscalation: false }, 'Effective uid: 1000'],
+] as const)
+  scenario(
+    `a program that runs as its owner, root, with ${JSON.stringify(given)} says ${said}`,
+    async (world) => {
+      const last = { terminationMessagePolicy: 'FallbackToLogsOnError' } as const
+      const container = { image: 'nonewprivs:1', ...last, securityContext: given }
+      await create(world, podOf(container, never))
+      await world.advance(5_000)
+      assert.equal((await seen(world)).phase, 'Succeeded')
+      const script = `/nnp | grep -q "^${said}$"`
+      await world.of(resources.pods).create({
+        ...podOf({ ...container, ...shell(script) }, never),
+        metadata: { name: 'again', namespace: 'default' },
+      })
+      await world.advance(5_000)
+      const again = await world.find(resources.pods, 'again')
+      assert.equal(again?.status?.phase, 'Succeeded')
+    },
+    one,
+  )
+
+scenario(
+  'a container waits for an image that it mounts as a volume, as for its own',
+  async (world) => {
+    const mount = { volumeMounts: [{ name: 'v', mountPath: '/v' }] }
+    const volume = (reference: string) => ({
+      spec: { volumes: [{ name: 'v', image: { reference } }] },
+    })
+    await create(world, podOf(mount, volume('example.com/files:1')))
+    await world.advance(5_000)
+    assert.equal((await seen(world)).phase, 'Running')
+    const present = `Container image "example.com/files:1" already present on machine and can be accessed by the pod`
+    assert.ok((await messages(world, 'Pulled')).includes(present))
+
+    await world.of(resources.pods).create({
+      ...podOf(mount, volume('example.com/files:nosuchtag')),
+      metadata: { name: 'waits', namespace: 'default' },
+    })
+    await world.advance(5_000)
+    const waits = await world.find(resources.pods, 'waits')
+    const [status] = waits?.status?.containerStatuses ?? []
+    assert.equal(status?.state?.waiting?.reason, 'ImagePullBackOff')
+    assert.match(status?.state?.waiting?.message ?? '', /example.com\/files:nosuchtag/)
+  },
+  one,
+)

@@ -24,6 +24,8 @@ export interface PortStreams {
   readonly input: AsyncIterable<Uint8Array>
   output(bytes: Uint8Array): Promise<void>
   readonly signal: AbortSignal
+  /** What is said stands within TLS that nobody needs to speak: both ends are in this process. */
+  readonly isWithinTls?: boolean | undefined
 }
 
 /** Speaks TLS as the server at one end of a connection; what it answers is the connection within. */

@@ -82,3 +82,17 @@ test('a volume over the documents is served, and says nothing of what it does no
   ])
   assert.equal(await served(mounted, '/', store), undefined)
 })
+
+test('the servers of the images kitten and nautilus say which of them they are', async () => {
+  for (const name of ['kitten', 'nautilus']) {
+    const container: Container = { name: 'c', image: `example.com/${name}:1` }
+    const [status, type, text] = (await served(container, '/data.json', filesOf(container))) as [
+      number,
+      string,
+      string,
+    ]
+    assert.deepEqual([status, type], [200, 'application/json'])
+    assert.deepEqual(JSON.parse(text), { image: `${name}.jpg` })
+    assert.equal(await served(container, '/', filesOf(container)), undefined)
+  }
+})

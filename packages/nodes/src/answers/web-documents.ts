@@ -1,5 +1,6 @@
 /** What the servers of well-known images serve: files below a folder of theirs. Contract: docs/behaviour/simulation/kubelet.md, Ports. */
 import type { Container } from '@gyropilot/api'
+import { PICTURE_FILE, pictureOf } from '../behavior/image-facts.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { repositoryName } from '../behavior/usual-run.ts'
 import { agnhostCall } from '../commands/image-programs/agnhost-command.ts'
@@ -13,6 +14,8 @@ interface WebServer {
   readonly folder: string
   /** That its image has there. */
   readonly own: string
+  /** What stands in it. Default: nothing that anybody wants to see. */
+  readonly content?: Uint8Array
   /** Of a folder without an index; undefined: what is in it is shown. */
   readonly bareFolder?: 403
 }
@@ -30,6 +33,9 @@ const IMAGE_FILE: Uint8Array = Buffer.from('<html><body><h1>It works!</h1></body
 /** Undefined: nothing is known of its image, or it was told to run something else. */
 function webServerOf(container: Container): WebServer | undefined {
   const { image = '', command } = container
+  const content = pictureOf(image)
+  if (content !== undefined && command === undefined)
+    return { folder: '', own: PICTURE_FILE, content }
   if (isAgnhost(container)) {
     const call = agnhostCall(programOf(container))
     return call?.subcommand === 'test-webserver' ? AGNHOST_SERVER : undefined
@@ -40,7 +46,8 @@ function webServerOf(container: Container): WebServer | undefined {
 /** The image's own. */
 export function addDocuments(store: FileStore, container: Container): void {
   const server = webServerOf(container)
-  if (server !== undefined) store.set(`${server.folder}/${server.own}`, IMAGE_FILE)
+  if (server === undefined) return
+  store.set(`${server.folder}/${server.own}`, server.content ?? IMAGE_FILE)
 }
 
 /** What is served of the container's files; undefined: the usual page. */

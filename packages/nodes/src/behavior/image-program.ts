@@ -9,6 +9,7 @@ export function isAgnhost({ image = '' }: Container): boolean {
 /** Programs of images, by their names. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   agnhost: '/agnhost',
+  nonewprivs: '/nnp',
   'resource-consumer': '/consumer',
 }
 

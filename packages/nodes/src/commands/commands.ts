@@ -16,9 +16,11 @@ import { dd } from './dd-command.ts'
 import { df } from './df-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
+import { ip } from './ip-command.ts'
 import { mount } from './mount-command.ts'
 import { printf } from './printf-command.ts'
 import { sort } from './sort-command.ts'
+import { stat } from './stat-command.ts'
 import { sysctl } from './sysctl-command.ts'
 import { noOptions, readOptions } from '../shell/options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
@@ -343,7 +345,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['head', head],
   ['hostname', printed(({ place }) => place.hostname)],
   ['id', id],
-  ['sysctl', sysctl],
+  ['ip', ip],
   ['ls', ls],
   ['mkdir', makeFolders],
   ['mount', mount],
@@ -359,6 +361,8 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['sh', sh],
   ['sleep', sleepCommand],
   ['sort', sort],
+  ['stat', stat],
+  ['sysctl', sysctl],
   ['tail', tail],
   ['tar', tar],
   ['tee', tee],

@@ -6,9 +6,11 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { yieldIfLong } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
-import { isAgnhost, programOf } from '../behavior/image-program.ts'
+import { programOf } from '../behavior/image-program.ts'
+import { repositoryName } from '../behavior/usual-run.ts'
 import { cgroupMount } from './cgroup-files.ts'
 import { AGNHOST_COMMANDS } from '../commands/image-programs/agnhost-command.ts'
+import { noNewPrivileges } from '../commands/image-programs/no-new-privileges.ts'
 import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS } from '../network-commands/network-commands.ts'
 import type { Incoming, Network } from '../shell/network.ts'
@@ -280,13 +282,27 @@ interface World {
 }
 
 const NEVER = new AbortController().signal
+/** Programs of images, by the image's name. */
+const IMAGE_COMMANDS: ReadonlyMap<string, Surroundings['commands']> = new Map([
+  ['agnhost', AGNHOST_COMMANDS],
+  ['nonewprivs', new Map([['/nnp', noNewPrivileges]])],
+])
 const CONNECTED_COMMANDS = new Map([...COMMANDS, ...NETWORK_COMMANDS])
-const COMMANDS_OF_AGNHOST = new Map([...COMMANDS, ...AGNHOST_COMMANDS])
-const CONNECTED_COMMANDS_OF_AGNHOST = new Map([...CONNECTED_COMMANDS, ...AGNHOST_COMMANDS])
+/** By image and by whether they connect. */
+const commandsOfImages = new Map<string, Surroundings['commands']>()
 
-function commandsOf(container: Container, isConnected: boolean): Surroundings['commands'] {
-  if (isAgnhost(container)) return isConnected ? CONNECTED_COMMANDS_OF_AGNHOST : COMMANDS_OF_AGNHOST
-  return isConnected ? CONNECTED_COMMANDS : COMMANDS
+function commandsOf({ image = '' }: Container, isConnected: boolean): Surroundings['commands'] {
+  const usual = isConnected ? CONNECTED_COMMANDS : COMMANDS
+  const name = repositoryName(image)
+  const own = IMAGE_COMMANDS.get(name)
+  if (own === undefined) return usual
+  const key = `${name} ${isConnected}`
+  let commands = commandsOfImages.get(key)
+  if (commands === undefined) {
+    commands = new Map([...usual, ...own])
+    commandsOfImages.set(key, commands)
+  }
+  return commands
 }
 
 async function surroundingsOf(place: Place, world: World): Promise<Surroundings> {

@@ -55,3 +55,9 @@ test('who it is is told where anybody said something of it', () => {
     assert.equal(isUserKnown(...given(context)), true)
   assert.equal(isUserKnown(...given({}, { securityContext: { runAsUser: 1 } })), true)
 })
+
+test('an image that is known to name its user runs as that one, unless somebody says otherwise', () => {
+  const nonroot = { image: 'registry.k8s.io/e2e-test-images/nonroot:1.4' }
+  assert.deepEqual(userOf(...given({}, nonroot)), { uid: 1234, gid: 0, groups: [0] })
+  assert.equal(userOf(...given({ runAsUser: 5 }, nonroot)).uid, 5)
+})

@@ -1,5 +1,6 @@
 /** Whom a container runs as: what its pod and it ask for, and what is known of its image. Contract: docs/behaviour/simulation/kubelet.md, Commands. Pure. */
 import type { Container, Pod } from '@gyropilot/api'
+import { imageUser } from '../behavior/image-facts.ts'
 import { isAgnhost } from '../behavior/image-program.ts'
 
 interface ContainerUser {
@@ -19,7 +20,7 @@ const AGNHOST_USERS: Readonly<Record<number, ImageUser>> = { 1000: { gid: 1000, 
 
 export function userOf({ spec }: Pod, container: Container): ContainerUser {
   const own = { ...spec?.securityContext, ...container.securityContext }
-  const { runAsUser: uid = 0 } = own
+  const { runAsUser: uid = imageUser(container.image) ?? 0 } = own
   const ofImage = isAgnhost(container) ? AGNHOST_USERS[uid] : undefined
   const { runAsGroup: gid = ofImage?.gid ?? 0 } = own
   const { fsGroup, supplementalGroups = [], supplementalGroupsPolicy } = spec?.securityContext ?? {}

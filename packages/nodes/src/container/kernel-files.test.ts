@@ -33,6 +33,8 @@ test('a process shows whom it runs as, and what it may not', () => {
       { allowPrivilegeEscalation: false },
     ),
     'Uid:\t1000\t1000\t1000\t1000\nGid:\t3000\t3000\t3000\t3000\nGroups:\t2000 3000 \n' +
+      'CapInh:\t0000000000000000\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n' +
+      'CapBnd:\t00000000a80425fb\nCapAmb:\t0000000000000000\n' +
       'NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n',
   )
   assert.match(statusOf(), /NoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n$/)
@@ -44,3 +46,14 @@ test('a profile of the container comes first, and privileged ones have none', ()
   assert.match(statusOf(filtered, { seccompProfile: { type: 'Unconfined' } }), /Seccomp:\t0/)
   assert.match(statusOf(filtered, { privileged: true }), /Seccomp:\t0/)
 })
+
+for (const [own, expected] of [
+  [{}, '00000000a80425fb'],
+  [{ capabilities: { add: ['NET_ADMIN', 'SYS_TIME'] } }, '00000000aa0435fb'],
+  [{ capabilities: { drop: ['ALL'], add: ['CAP_NET_BIND_SERVICE'] } }, '0000000000000400'],
+  [{ capabilities: { add: ['all'] } }, '000001ffffffffff'],
+  [{ privileged: true }, '000001ffffffffff'],
+] as const)
+  test(`root's capabilities with ${JSON.stringify(own)} are ${expected}`, () => {
+    assert.match(statusOf({}, own as Context<Container>), new RegExp(`CapEff:\t${expected}\n`))
+  })

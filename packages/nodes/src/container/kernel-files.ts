@@ -1,6 +1,7 @@
 /** What the kernel shows of a container below /proc: settings of its pod, and what it allows its programs. Pure. */
 import type { Container, Pod } from '@gyropilot/api'
 import { settingPath } from '../commands/sysctl-command.ts'
+import { boundingSet } from './capabilities.ts'
 import { userOf } from './container-user.ts'
 
 /** Of a pod that asks for nothing: the safe ones that have a namespace of their own. */
@@ -25,7 +26,12 @@ export function kernelFiles(pod: Pod, container: Container): Readonly<Record<str
     ...Object.fromEntries(asked.map(({ name, value }) => [name.replaceAll('/', '.'), value])),
   }
   const settings = Object.entries(values).map(([name, value]) => [settingPath(name), `${value}\n`])
-  return { ...Object.fromEntries(settings), '/proc/self/status': processStatus(pod, container) }
+  const status = processStatus(pod, container)
+  return {
+    ...Object.fromEntries(settings),
+    '/proc/1/status': status,
+    '/proc/self/status': status,
+  }
 }
 
 function processStatus(pod: Pod, container: Container): string {
@@ -35,11 +41,20 @@ function processStatus(pod: Pod, container: Container): string {
     ...container.securityContext,
   } as NonNullable<Container['securityContext']>
   const isFiltered = privileged !== true && (seccompProfile?.type ?? 'Unconfined') !== 'Unconfined'
+  const bounding = boundingSet(container)
+  // Who is not root has to be given them by the file of the program.
+  const own = uid === 0 ? bounding : 0n
+  const mask = (bits: bigint): string => bits.toString(16).padStart(16, '0')
   const four = (value: number): string => Array.from({ length: 4 }, () => value).join('\t')
   return [
     `Uid:\t${four(uid)}`,
     `Gid:\t${four(gid)}`,
     `Groups:\t${groups.join(' ')} `,
+    `CapInh:\t${mask(0n)}`,
+    `CapPrm:\t${mask(own)}`,
+    `CapEff:\t${mask(own)}`,
+    `CapBnd:\t${mask(bounding)}`,
+    `CapAmb:\t${mask(0n)}`,
     `NoNewPrivs:\t${allowPrivilegeEscalation === false ? 1 : 0}`,
     `Seccomp:\t${isFiltered ? 2 : 0}`,
     `Seccomp_filters:\t${isFiltered ? 1 : 0}`,

@@ -273,3 +273,15 @@ test('a part of a volume that is not there becomes a folder, for all who mount t
   const one = new FileTree(new FileStore(), again)
   assert.equal(Buffer.from(await one.read('/one')).toString(), 'kept')
 })
+
+test('a volume that is an image has the files of the image, as far as they are known, and nobody writes there', async () => {
+  const images = { name: 'img', image: { reference: 'example.com/kitten:1' } }
+  const user = { name: 'c', image: 'busybox', volumeMounts: [{ name: 'img', mountPath: '/v' }] }
+  const of = pod({ name: 'p', spec: { containers: [user], volumes: [images] } })
+  const sources = new PodSources(client, of, () => new PodStorage())
+  const tree = new FileTree(new FileStore(), await sources.mounts(user, 'n1'))
+  const read = async (path: string) => Buffer.from(await tree.read(path)).toString()
+  assert.match(await read('/v/data.json'), /"image": "kitten.jpg"/)
+  assert.match(await read('/v/etc/os-release'), /^NAME="Alpine Linux"\n/)
+  assert.throws(() => tree.write('/v/x', Buffer.from('x')), /Read-only file system/)
+})

@@ -22,7 +22,7 @@ import {
   volumeFolder,
 } from './volume-attributes.ts'
 import { kernelFiles } from './kernel-files.ts'
-import { addDocuments } from '../answers/web-documents.ts'
+import { addImageFiles, imageVolume } from './image-files.ts'
 
 const BAD_ENV_FILE = "couldn't parse env file"
 /** Those of a node that pods mount by themselves. */
@@ -31,28 +31,19 @@ const NODE_FILES: Readonly<Record<string, string>> = {
 }
 /** What such a file is called in the volume that it is. */
 const NODE_FILE = 'file'
-/** What nearly every image has, empty. */
-const IMAGE_FOLDERS = [
-  '/bin /dev /etc /home /lib /media /mnt /opt /proc /root /run /sbin /srv /tmp',
-  '/usr/bin /usr/lib /usr/local/bin /usr/sbin /usr/share',
-  '/var/cache /var/lib /var/log /var/run /var/spool /var/tmp',
-].flatMap((paths) => paths.split(' '))
-
 /** Written by the runtime before a container starts. */
 export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeName: string): void {
   const texts: Readonly<Record<string, string>> = {
     '/etc/hostname': `${hostnameOf(pod, nodeName)}\n`,
     '/etc/hosts': hostsOf(pod, nodeName),
-    '/etc/os-release': `NAME="Simulated Linux"\nID=simulated\nPRETTY_NAME="${container.image}"\n`,
     '/etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n',
     '/etc/resolv.conf': resolverOf(pod),
     '/proc/self/uid_map': usersOf(pod),
     '/proc/sys/kernel/hostname': `${nodeName}\n`,
     ...kernelFiles(pod, container),
   }
-  for (const path of IMAGE_FOLDERS) store.makeFolder(path)
+  addImageFiles(store, container)
   for (const [path, text] of Object.entries(texts)) store.set(path, Buffer.from(text))
-  addDocuments(store, container)
   const message = terminationPath(container)
   store.makeFolder(message.slice(0, message.lastIndexOf('/')))
   store.set(message, new Uint8Array(0))
@@ -124,7 +115,8 @@ export class PodSources {
   /** Undefined: the volume is storage of the pod. */
   async #contents(volume: Volume): Promise<FileStore | undefined> {
     const store = new FileStore()
-    const { configMap, secret, downwardAPI, projected } = volume
+    const { configMap, secret, downwardAPI, projected, image } = volume
+    if (image) return imageVolume(image.reference)
     const mode = (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? USUAL_MODE
     if (configMap) await this.#addConfigMap(store, configMap, mode)
     else if (secret) await this.#addSecret(store, { ...secret, name: secret.secretName }, mode)

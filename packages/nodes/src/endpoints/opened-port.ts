@@ -39,7 +39,8 @@ export async function openPort(
   const spec = listener(worker.pod, port)
   const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)
   let within = streams
-  if (container !== undefined && secure !== undefined && !targetOf(worker.pod, port)) {
+  const speaksTls = secure !== undefined && streams.isWithinTls !== true
+  if (container !== undefined && speaksTls && !targetOf(worker.pod, port)) {
     const own = await certificateAt(placeOf(worker, container), port)
     if (own === 'none') return refusedText(worker.pod, port)
     if (own !== undefined) within = secure(streams, own)

@@ -318,6 +318,7 @@ class PodNetwork implements Network {
       input: untilOver(bytes, signal),
       output: async (chunk) => received.add(chunk),
       signal,
+      isWithinTls: isEncrypted,
     })
     if (answered === undefined) return { kind: 'lost' }
     try {

@@ -1,6 +1,7 @@
 /** One run of a container, from its start to its exit code: its own course, its probes, and who ends it. */
 import { anySignal, sleep } from '@gyropilot/foundation'
 import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
+import { programOf } from '../behavior/image-program.ts'
 import type { ContainerEnds } from './container-ends.ts'
 import { recordOn } from './container-news.ts'
 import { ContainerProbes } from './container-probes.ts'
@@ -129,7 +130,7 @@ export class ContainerRuns {
 function isSimple({ spec }: LocalContainer, { readyAfterMs }: ContainerBehavior): boolean {
   const { startupProbe, readinessProbe, livenessProbe, command, args } = spec
   const parts = [startupProbe, readinessProbe, livenessProbe, command, args, readyAfterMs]
-  return parts.every((part) => part === undefined)
+  return parts.every((part) => part === undefined) && programOf(spec).length === 0
 }
 
 /** How long a run lasts: shells that somebody may attach to until they are left, others as their behaviour says. */

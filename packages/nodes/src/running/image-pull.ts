@@ -1,4 +1,5 @@
 /** How a container gets its image: at once, after a while, or again and again. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod. */
+import type { Pod, Volume } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior } from '../behavior/behavior.ts'
@@ -34,19 +35,39 @@ export async function pullImage(
 ): Promise<void> {
   let backOffMs = BACK_OFF_BASE_MS
   for (let attempt = 1; ; attempt++) {
-    const image = container.spec.image ?? ''
+    let image = container.spec.image ?? ''
     const scripted = behavior.pullError
-    const problem =
+    let problem: Problem | undefined =
       scripted !== undefined && attempt <= scripted.times
         ? scripted
         : imageProblem(image, services.imageRules)
-    if (problem === undefined) return pulled(container, image, behavior.pullMs, services)
+    const volumes = volumeImages(container, services.pod())
+    for (const { reference = '' } of volumes) {
+      if (problem !== undefined) break
+      problem = imageProblem(reference, services.imageRules)
+      if (problem !== undefined) image = reference
+    }
+    if (problem === undefined) {
+      for (const { reference = '', pullPolicy } of volumes)
+        await pulled(container, reference, pullPolicy, 0, services)
+      container.imageId = imageIdOf(image)
+      return pulled(container, image, container.spec.imagePullPolicy, behavior.pullMs, services)
+    }
     const isSame =
       problem.reason === 'InvalidImageName'
         ? await refuseName(container, problem, backOffMs, services)
         : await failPull(container, image, problem, backOffMs, services)
     backOffMs = isSame ? Math.min(backOffMs * 2, BACK_OFF_LIMIT_MS) : BACK_OFF_BASE_MS
   }
+}
+
+type ImageVolume = NonNullable<Volume['image']>
+
+/** Images that it mounts as volumes: it cannot start without them. */
+function volumeImages({ spec: { volumeMounts = [] } }: LocalContainer, { spec }: Pod) {
+  return (spec?.volumes ?? []).flatMap(({ name, image }): readonly ImageVolume[] =>
+    image !== undefined && volumeMounts.some((mount) => mount.name === name) ? [image] : [],
+  )
 }
 
 async function refuseName(
@@ -84,12 +105,11 @@ async function failPull(
 async function pulled(
   container: LocalContainer,
   image: string,
+  policy: string | undefined,
   pullMs: number,
   services: PullServices,
 ): Promise<void> {
   const { clock, signal } = services
-  container.imageId = imageIdOf(image)
-  const policy = container.spec.imagePullPolicy
   if (policy === 'Always' || (policy === undefined && pullMs > 0)) {
     recordOn(container, services, 'Normal', 'Pulling', `Pulling image "${image}"`)
     await sleep(clock, pullMs, signal)

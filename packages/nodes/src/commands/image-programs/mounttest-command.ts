@@ -4,6 +4,7 @@
  */
 import { FileError } from '../../files/file-error.ts'
 import { absolute, parent } from '../../files/file-tree.ts'
+import { permissionText } from '../mode-text.ts'
 import type { Process } from '../../shell/process.ts'
 
 /** What it writes into a new file, and what the loop ends at. */
@@ -65,11 +66,11 @@ async function writeNew(task: Process, path: string, mode: string): Promise<void
 async function printMode(task: Process, path: string): Promise<void> {
   const { mode, isFolder } = statusOf(task, path)
   const kind = `${isFolder ? 'd' : ''}${mode & SET_GROUP_ID ? 'g' : ''}${mode & STICKY ? 't' : ''}`
-  await task.out(`mode of file ${quoted(path)}: ${kind || '-'}${permissions(mode)}\n`)
+  await task.out(`mode of file ${quoted(path)}: ${kind || '-'}${permissionText(mode)}\n`)
 }
 
 async function printPermissions(task: Process, path: string): Promise<void> {
-  await task.out(`perms of file ${quoted(path)}: -${permissions(statusOf(task, path).mode)}\n`)
+  await task.out(`perms of file ${quoted(path)}: -${permissionText(statusOf(task, path).mode)}\n`)
 }
 
 async function printOwner(task: Process, path: string): Promise<void> {
@@ -115,9 +116,4 @@ function describe(path: string, { message }: FileError): string {
 
 function quoted(path: string): string {
   return JSON.stringify(path)
-}
-
-/** `rw-r--r--` */
-function permissions(mode: number): string {
-  return [...'rwxrwxrwx'].map((letter, at) => (mode & (0o400 >> at) ? letter : '-')).join('')
 }
