@@ -22,7 +22,7 @@ interface Family {
   readonly samples: readonly Sample[]
 }
 
-interface RunningContainer extends Usage {
+export interface RunningContainer extends Usage {
   readonly container: string
   readonly namespace: string
   readonly pod: string
@@ -216,7 +216,7 @@ function ownFamilies(nodeName: string, containers: readonly RunningContainer[]):
   ]
 }
 
-function running(call: SubresourceCall, kubelet: Kubelet): RunningContainer[] {
+export function running(call: SubresourceCall, kubelet: Kubelet): RunningContainer[] {
   return kubelet.usage().pods.flatMap(({ namespace, name, containers }) => {
     const pod = call.server.get('', 'pods', namespace, name)
     const statuses: Stored[] = [
@@ -240,11 +240,11 @@ function running(call: SubresourceCall, kubelet: Kubelet): RunningContainer[] {
   })
 }
 
-function startOf(object: Stored | undefined, nowMs: number): number {
+export function startOf(object: Stored | undefined, nowMs: number): number {
   return Date.parse(object?.['metadata'].creationTimestamp ?? '') || nowMs
 }
 
-function secondsUsed({ cpuNanoCores }: Usage, sinceMs: number, nowMs: number): number {
+export function secondsUsed({ cpuNanoCores }: Usage, sinceMs: number, nowMs: number): number {
   return (cpuNanoCores / 1e9) * (Math.max(0, nowMs - sinceMs) / 1000)
 }
 

@@ -1,10 +1,10 @@
 /** What a simulated kubelet answers on its own port. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Proxy". */
-import { formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { kubeletMetrics } from './kubelet-metrics.ts'
-import type { Kubelet, Usage } from '../kubelets/kubelet.ts'
+import { kubeletSummary } from './kubelet-summary.ts'
+import type { Kubelet } from '../kubelets/kubelet.ts'
 
 /** /var/log of a simulated machine, as Go's file server lists it. */
 const EMPTY_FOLDER =
@@ -30,7 +30,7 @@ export function kubeletPage(
     case '/logs/':
       return { code: 200, body: EMPTY_FOLDER, contentType: 'text/html; charset=utf-8' }
     case '/stats/summary':
-      return json(summary(call, nodeName, kubelet))
+      return json(kubeletSummary(call, nodeName, kubelet))
     default: {
       const body = kubeletMetrics(call.passed!.path, call, nodeName, kubelet)
       if (body === undefined) return plain(404, '404 page not found\n')
@@ -41,24 +41,6 @@ export function kubeletPage(
 
 function podsOn({ server }: SubresourceCall, nodeName: string): readonly Stored[] {
   return server.list('', 'pods').filter((pod) => pod['spec'].nodeName === nodeName)
-}
-
-function summary(call: SubresourceCall, nodeName: string, kubelet: Kubelet): object {
-  const { node, pods } = kubelet.usage()
-  const time = formatTime(call.nowMs)
-  const uidOf = (namespace: string, name: string): string =>
-    call.server.get('', 'pods', namespace, name)?.['metadata'].uid ?? ''
-  const used = ({ cpuNanoCores, memoryBytes }: Usage): object => ({
-    cpu: { time, usageNanoCores: cpuNanoCores },
-    memory: { time, workingSetBytes: memoryBytes },
-  })
-  return {
-    node: { nodeName, ...used(node) },
-    pods: pods.map(({ namespace, name, containers }) => ({
-      podRef: { name, namespace, uid: uidOf(namespace, name) },
-      containers: containers.map((container) => ({ name: container.name, ...used(container) })),
-    })),
-  }
 }
 
 function plain(code: number, text: string): SubresourceAnswer {

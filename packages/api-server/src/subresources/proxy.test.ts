@@ -286,6 +286,21 @@ test('a kubelet tells its health, pods and usage; one that is down is told about
     ],
     ['n1', 7, 'p', 2],
   )
+  // Clients of kubelets compute with these and look for none of them.
+  for (const part of [node, ...node.systemContainers, ...pods, ...pods[0].containers])
+    for (const number of [
+      part.cpu.usageCoreNanoSeconds,
+      part.memory.usageBytes,
+      part.memory.workingSetBytes,
+      part.memory.rssBytes,
+      Date.parse(part.startTime),
+      Date.parse(part.cpu.time),
+    ])
+      assert.ok(Number.isSafeInteger(number) && number >= 0, JSON.stringify(part))
+  assert.deepEqual(
+    node.systemContainers.map(({ name }: AnyValue) => name),
+    ['kubelet', 'runtime', 'pods'],
+  )
   const list = JSON.parse((await get('n1/proxy/pods')).value)
   assert.deepEqual(
     list.items.map((pod: AnyValue) => pod.metadata.name),
