@@ -105,7 +105,7 @@ function isShell(command: readonly string[]): boolean {
   return command.length === 1 && /(^|\/)(sh|ash|bash)$/.test(command[0]!)
 }
 
-interface ProgramWatch extends Pick<Surroundings, 'onTrap'> {
+interface ProgramWatch extends Pick<Surroundings, 'guestbook' | 'onTrap'> {
   /** By port: whom connections are handed to. Absent: there are none. */
   readonly listeners?: Listeners
   /** All that came before could be run here. */
@@ -123,7 +123,7 @@ export async function runProgram(
   elapsedMs: number,
   console: ProgramConsole | undefined,
   signal: AbortSignal,
-  { onTrap, onWait, listeners }: ProgramWatch = {},
+  { guestbook, onTrap, onWait, listeners }: ProgramWatch = {},
 ): Promise<number | undefined> {
   const { clock } = place
   let aheadMs = elapsedMs
@@ -150,7 +150,8 @@ export async function runProgram(
       onWait?.()
       return nextConnection(listeners, port, signal)
     })
-  return exitCodeOf(words, { stdin, out, err: out }, { ...surroundings, onTrap, accept }, place)
+  const own = { ...surroundings, guestbook, onTrap, accept }
+  return exitCodeOf(words, { stdin, out, err: out }, own, place)
 }
 
 /**

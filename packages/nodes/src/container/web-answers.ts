@@ -3,6 +3,8 @@ import type { Container } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { programOf } from '../behavior/image-program.ts'
+import type { Guestbook } from '../shell/guestbook.ts'
+import { guestbookPage } from '../answers/agnhost-guestbook.ts'
 import { dialPage } from '../answers/agnhost-dial.ts'
 import { nettestPage } from '../answers/agnhost-nettest.ts'
 import { webhookPage } from '../answers/agnhost-webhook.ts'
@@ -22,6 +24,7 @@ interface GoingRun {
   readonly startedAtMs: number
   readonly consumption?: Consumption
   readonly heard?: Heard
+  readonly guestbook?: Guestbook | undefined
   readonly isEnding: boolean
 }
 
@@ -41,6 +44,7 @@ export async function answerOf(
     nettestPage(words, request, run.hostname, heard) ??
     (await webhookPage(words, request, (delayMs) => pause(place.clock, delayMs, signal))) ??
     consumerPage(words, request, run.nowMs, consumption) ??
+    (await guestbookPage(words, request, { guestbook: going.guestbook, connect })) ??
     (await controllerPage(words, request, connect)) ??
     (await dialPage(words, request, connect)) ??
     servedPage(place.container, request.path, () => filesOf(place))

@@ -5,6 +5,7 @@ import type { Listeners } from '../answers/listeners.ts'
 import type { Heard } from '../answers/agnhost-nettest.ts'
 import { Consumption } from '../answers/resource-consumer.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
+import type { Guestbook } from '../shell/guestbook.ts'
 import type { TrapHandler } from '../shell/process.ts'
 
 export type ContainerResources = NonNullable<Container['resources']>
@@ -63,6 +64,8 @@ export interface LocalContainer {
   readonly consumption: Consumption
   /** What its program was sent. */
   readonly heard: Heard
+  /** What its program holds, if it is one. */
+  guestbook: Guestbook | undefined
   /** Ends a wait after a failure: the container was defined anew. */
   wake: (() => void) | undefined
   /** It starts again whatever its policy says, and does not wait. */
@@ -142,6 +145,7 @@ export function localContainer(
     listeners: new Map(),
     consumption: new Consumption(),
     heard: new Map(),
+    guestbook: undefined,
     wake: undefined,
     restartsAtOnce: false,
   }

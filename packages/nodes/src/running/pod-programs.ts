@@ -8,7 +8,7 @@ import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
 import type { Place } from '../container/container-commands.ts'
 import { showsFiles } from '../commands/commands.ts'
-import { meetsWhatChanges } from '../commands/image-programs/agnhost-command.ts'
+import { isGuestbook, meetsWhatChanges } from '../commands/image-programs/agnhost-command.ts'
 import { Gathering } from '../files/gathered.ts'
 import { logsRequests } from '../answers/agnhost-server.ts'
 import { portProblem } from '../answers/port-answers.ts'
@@ -97,7 +97,9 @@ export class PodPrograms {
     listeners.clear()
     heard.clear()
     container.isEnding = false
-    const watch = { listeners, onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
+    container.guestbook = isGuestbook(words) ? { values: new Map(), replicas: [] } : undefined
+    const { guestbook } = container
+    const watch = { guestbook, listeners, onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
     const elapsedMs = clock.nowMs() - startedAtMs
     for (;;) {
       const at = place(spec, containerId)

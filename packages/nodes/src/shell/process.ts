@@ -1,5 +1,6 @@
 /** What commands are given, what they know of their place, and how they end other than by an exit code. */
 import type { FileTree } from '../files/file-tree.ts'
+import type { Guestbook } from './guestbook.ts'
 import type { Input } from './input.ts'
 import type { Incoming, Network } from './network.ts'
 import type { ShellOptions } from './options.ts'
@@ -27,6 +28,8 @@ export interface Surroundings {
   readonly onBackground?: () => void
   /** Waits at a port for the next connection. Absent: nobody could open one. */
   readonly accept?: ((port: number) => Promise<Incoming>) | undefined
+  /** Of a program that is one. */
+  readonly guestbook?: Guestbook | undefined
   /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */
   readonly onUnknown?: (what: string) => void
 }

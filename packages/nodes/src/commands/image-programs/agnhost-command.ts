@@ -5,6 +5,7 @@
 import { durationMs } from '../../behavior/duration.ts'
 import { connect } from '../../network-commands/agnhost-connect.ts'
 import type { Command, Process, TrapHandler } from '../../shell/process.ts'
+import { joinPrimary } from './guestbook-command.ts'
 import { mountTest } from './mounttest-command.ts'
 import { portForwardTester } from './port-forward-tester.ts'
 
@@ -49,6 +50,10 @@ export function opensNoPort(words: readonly string[]): boolean {
   return agnhostCall(words)?.subcommand === 'pause'
 }
 
+export function isGuestbook(words: readonly string[]): boolean {
+  return agnhostCall(words)?.subcommand === 'guestbook'
+}
+
 /** Whether it answers HTTP there. `environment`: what its container sets, where that counts. */
 export function servesHttp(
   words: readonly string[],
@@ -70,6 +75,8 @@ function httpPort(words: readonly string[]): number | undefined {
   switch (subcommand) {
     case 'netexec':
       return Number(flags?.get('http-port') ?? 8080)
+    case 'guestbook':
+      return Number(flags?.get('http-port') ?? 80)
     case 'serve-hostname':
       return Number(flags?.get('port') ?? 9376)
     case 'nettest':
@@ -115,7 +122,7 @@ const TLS_SERVERS = /^(?:crd-conversion-webhook|netexec|webhook)$/
 
 /** Whether what it prints depends on what it meets at the time, so that it cannot be told later. */
 export function meetsWhatChanges(words: readonly string[]): boolean {
-  return /^(?:mounttest|port-forward-tester)$/.test(agnhostCall(words)?.subcommand ?? '')
+  return /^(?:guestbook|mounttest|port-forward-tester)$/.test(agnhostCall(words)?.subcommand ?? '')
 }
 
 export const AGNHOST_COMMANDS: ReadonlyMap<string, Command> = new Map(
@@ -125,6 +132,8 @@ export const AGNHOST_COMMANDS: ReadonlyMap<string, Command> = new Map(
 async function run(name: string, task: Process): Promise<number> {
   const { subcommand, flags } = agnhostCall(['agnhost', ...task.args])!
   if (SERVERS.test(subcommand)) {
+    const failed = subcommand === 'guestbook' ? await joinPrimary(task, flags) : undefined
+    if (failed !== undefined) return failed
     const delayMs = Number(flags.get('delay-shutdown') ?? 0) * 1_000
     if (delayMs > 0) task.place.onTrap?.(goingOnFor(delayMs))
     await task.place.sleep(Infinity)
