@@ -56,6 +56,7 @@ const EXIT = {
   bind: 45,
   circle: 47,
   empty: 52,
+  certificate: 60,
 } as const
 
 /** The names of those that a pod has; its addresses will do as well. */
@@ -84,7 +85,7 @@ export const curl: Command = async (task) => {
       'one URL, and data that is written out, is what simulated containers know',
     )
   }
-  const url = httpUrl(text)
+  const url = httpUrl(text, true)
   if (url === undefined) {
     task.place.onUnknown?.(text)
     return say(...foreign(text))
@@ -109,6 +110,16 @@ export const curl: Command = async (task) => {
       await task.err(`> ${methodOf(options)} ${path} HTTP/1.1\n> Host: ${host}\n`)
     },
   })
+  if (url.isEncrypted === true) {
+    // Who speaks TLS there, and what authorities an image trusts, is not known.
+    const isKnown = outcome.kind === 'answered' && outcome.isReal && options.has('k')
+    if (!isKnown) task.place.onUnknown?.(text)
+    if (outcome.kind === 'elsewhere') return say(...foreign(text))
+  }
+  if (outcome.kind === 'answered' && outcome.url.isEncrypted === true && !options.has('k')) {
+    await writeOut(task, options, undefined)
+    return say(EXIT.certificate, 'SSL certificate problem: unable to get local issuer certificate')
+  }
   if (outcome.kind !== 'answered') {
     await writeOut(task, options, undefined)
     return say(...problem(outcome, url, seconds))

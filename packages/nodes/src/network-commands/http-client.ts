@@ -40,6 +40,7 @@ export async function httpExchange(task: Process, wish: HttpWish): Promise<HttpO
       port: url.port,
       bytes,
       mostMs: wish.mostMs,
+      isEncrypted: url.isEncrypted,
     })
     if ('address' in reached) await wish.connected?.(url, reached.address)
     if (reached.kind !== 'answered') return reached

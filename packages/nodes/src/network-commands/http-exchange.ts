@@ -23,7 +23,7 @@ export interface HttpAnswer {
 }
 
 export function requestBytes({ method, url, headers, body, agent }: HttpRequest): Uint8Array {
-  const isDefaultPort = url.port === 80
+  const isDefaultPort = url.port === (url.isEncrypted === true ? 443 : 80)
   const host = url.host.includes(':') ? `[${url.host}]` : url.host
   const all = new Map([
     ['host', isDefaultPort ? host : `${host}:${url.port}`],

@@ -51,6 +51,7 @@ async function run(words: readonly string[], given: Given = {}) {
     async exchange(address, port, wanted) {
       sent.push(`${address}:${port} ${Buffer.from(wanted.bytes).toString()}`)
       mostMs = wanted.mostMs
+      if (wanted.isEncrypted === true) asked.push('within TLS')
       protocol = wanted.protocol
       return left.length > 1 ? left.shift()! : left[0]!
     },
@@ -497,4 +498,30 @@ test('getent finds the addresses of hosts', async () => {
   assert.deepEqual([found.exitCode, found.out], [0, '10.0.0.7        web.shop.svc.cluster.local\n'])
   assert.equal((await run(['getent', 'hosts', 'x'], { lookup: { kind: 'unknown' } })).exitCode, 2)
   assert.equal((await run(['getent', 'passwd', 'root'])).exitCode, 1)
+})
+
+test('curl speaks https with who is known to, and trusts nobody without -k', async () => {
+  const url = 'https://10.0.0.7:10250/healthz'
+  const told = await run(['curl', '-sk', '-w', '%{http_code}', url])
+  assert.deepEqual(
+    [told.exitCode, told.out, told.asked],
+    [0, 'hello\n200', ['10.0.0.7', 'within TLS']],
+  )
+  assert.match(
+    told.sent[0] ?? '',
+    /^10\.0\.0\.7:10250 GET \/healthz HTTP\/1\.1\r\nhost: 10\.0\.0\.7:10250\r\n/,
+  )
+  const untrusted = await run(['curl', '-sS', 'https://web'])
+  assert.deepEqual(
+    [untrusted.exitCode, untrusted.err],
+    [60, 'curl: (60) SSL certificate problem: unable to get local issuer certificate\n'],
+  )
+  assert.match(
+    (await run(['curl', '-k', 'https://web/'])).sent[0] ?? '',
+    /:443 GET \/ .*\r\nhost: web\r\n/,
+  )
+  const elsewhere = await run(['curl', 'https://example.com'], {
+    exchanges: [{ kind: 'elsewhere' }],
+  })
+  assert.deepEqual([elsewhere.exitCode, elsewhere.err], [35, 'curl: (35) TLS is not simulated\n'])
 })

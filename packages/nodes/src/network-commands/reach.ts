@@ -9,6 +9,7 @@ interface Wanted {
   readonly mostMs: number
   /** Default: TCP. */
   readonly protocol?: Protocol | undefined
+  readonly isEncrypted?: boolean | undefined
 }
 
 export type Reached =
@@ -26,7 +27,7 @@ export type Reached =
  * container's own programs answer, which of a simulated container are guesses.
  */
 export async function reach({ place }: Process, wanted: Wanted): Promise<Reached> {
-  const { host, port, bytes, mostMs, protocol } = wanted
+  const { host, port, bytes, mostMs, protocol, isEncrypted } = wanted
   const network = place.network!
   const found = await network.lookup(host)
   if (found.kind !== 'found') {
@@ -35,7 +36,12 @@ export async function reach({ place }: Process, wanted: Wanted): Promise<Reached
   }
   const address = found.addresses[0]!
   if (network.isOwn(address)) place.onUnknown?.(`${host}:${port}`)
-  const exchange = await network.exchange(address, port, { bytes, mostMs, protocol })
+  const exchange = await network.exchange(address, port, {
+    bytes,
+    mostMs,
+    protocol,
+    isEncrypted,
+  })
   if (exchange.kind === 'elsewhere') place.onUnknown?.(host)
   if (exchange.kind === 'lost') await place.sleep(mostMs)
   return { ...exchange, address }

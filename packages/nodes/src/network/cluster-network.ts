@@ -27,6 +27,7 @@ import type { ClusterName } from './cluster-names.ts'
 import { ClusterRecords, isClusterRecord } from './cluster-records.ts'
 import { healthCheckAnswer } from './health-check-port.ts'
 import { podAtHostPort } from './host-ports.ts'
+import { KUBELET_PORT, NOT_ENCRYPTED, kubeletAnswer } from './kubelet-port.ts'
 import { addressesOf } from './network-policies.ts'
 import { PolicyGate } from './policy-gate.ts'
 import {
@@ -234,6 +235,8 @@ class PodNetwork implements Network {
     sent: Sent,
   ): Promise<Exchange> {
     const protocol = protocolOf(sent)
+    if (port === KUBELET_PORT && protocol === 'TCP')
+      return this.#exchangeWithKubelet(nodeName, sent)
     const { items } = await this.#options.client.resource(resources.services).list()
     for (const service of items) {
       if (service.spec?.healthCheckNodePort === port && protocol === 'TCP') {
@@ -248,6 +251,13 @@ class PodNetwork implements Network {
     const there = podAtHostPort(await this.#podsOn(nodeName), { address, port, protocol })
     if (there === undefined) return { kind: 'elsewhere' }
     return this.#exchangeWith(there.pod, there.port, sent)
+  }
+
+  async #exchangeWithKubelet(nodeName: string, { bytes, isEncrypted }: Sent): Promise<Exchange> {
+    const { client } = this.#options
+    const answer =
+      isEncrypted === true ? await kubeletAnswer(client, nodeName, bytes) : NOT_ENCRYPTED
+    return { kind: 'answered', bytes: answer, isReal: true }
   }
 
   async #exchangeBehind(
