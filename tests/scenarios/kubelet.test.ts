@@ -297,3 +297,35 @@ for (const [title, image, annotation] of [
     },
     { nodes: 1 },
   )
+
+scenario(
+  'a pod whose RuntimeClass has a handler that no node has configured stays Pending with FailedCreatePodSandBox; others run',
+  async (world) => {
+    for (const [name, handler] of [
+      ['sandboxed', 'runsc'],
+      ['odd', 'own-handler'],
+    ] as const) {
+      await world.of(resources.runtimeclasses).create({
+        apiVersion: 'node.k8s.io/v1',
+        kind: 'RuntimeClass',
+        metadata: { name },
+        handler,
+      })
+    }
+    const pod = (runtimeClassName: string): Pod => {
+      const { spec, ...rest } = podOf([])
+      return { ...rest, spec: { ...spec!, runtimeClassName } }
+    }
+    await world.of(resources.pods).create(pod('odd'))
+    await world.advance(25_000)
+    const text =
+      'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "own-handler" is configured'
+    assert.deepEqual(await messages(world, 'FailedCreatePodSandBox'), [text])
+    assert.equal((await web(world))?.status?.phase, 'Pending')
+    await world.of(resources.pods).delete('web')
+    await world.until('it is gone', 40_000, async () => ((await web(world)) ? undefined : true))
+    await world.of(resources.pods).create(pod('sandboxed'))
+    await world.until('it runs', 10_000, isRunning(world))
+  },
+  { nodes: 1 },
+)

@@ -11,7 +11,7 @@ import { GraceTime } from '../running/grace-time.ts'
 import { localContainer, localPod, rebootedPod, restoredPod } from '../running/local-pod.ts'
 import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
-import { takeAddress } from './pod-address.ts'
+import { makeSandbox } from './pod-sandbox.ts'
 import { PodLimits, hasLimits } from './pod-limits.ts'
 import type { LimitPassed } from './pod-limits.ts'
 import { PodMounts } from './pod-mounts.ts'
@@ -325,7 +325,7 @@ export class PodWorker {
   /** False: the pod ended before its node had addresses to give. */
   async #takeAddress(): Promise<boolean> {
     const isOver = (): boolean => this.#terminating || this.#done
-    const address = await takeAddress(this.#node, this.#writer.stored, this.#life.signal, isOver)
+    const address = await makeSandbox(this.#node, this.#writer.stored, this.#life.signal, isOver)
     if (address !== undefined) this.#local.ip = address
     return address !== undefined
   }
