@@ -768,3 +768,10 @@ scenario(
     assert.equal((state?.state?.terminated ?? state?.lastState?.terminated)?.exitCode, 1)
   },
 )
+
+scenario('kube-proxy tells at every node that it is well', async (world) => {
+  const { items } = await world.client.resource(resources.nodes).list()
+  const address = items[0]!.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
+  const health = await outcome(world, `curl -sf http://${address}:10256/healthz ${SAYS}`)
+  assert.match(health?.said ?? '', /"nodeEligible": true/)
+})

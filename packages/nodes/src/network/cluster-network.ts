@@ -28,6 +28,7 @@ import { ClusterRecords, isClusterRecord } from './cluster-records.ts'
 import { healthCheckAnswer } from './health-check-port.ts'
 import { podAtHostPort } from './host-ports.ts'
 import { KUBELET_PORT, NOT_ENCRYPTED, kubeletAnswer } from './kubelet-port.ts'
+import { proxyAnswer } from './proxy-port.ts'
 import { addressesOf } from './network-policies.ts'
 import { PolicyGate } from './policy-gate.ts'
 import {
@@ -235,8 +236,13 @@ class PodNetwork implements Network {
     sent: Sent,
   ): Promise<Exchange> {
     const protocol = protocolOf(sent)
-    if (port === KUBELET_PORT && protocol === 'TCP')
-      return this.#exchangeWithKubelet(nodeName, sent)
+    if (protocol === 'TCP') {
+      if (port === KUBELET_PORT) return this.#exchangeWithKubelet(nodeName, sent)
+      const nowMs = this.#options.clock.nowMs()
+      const isFromNode = LOOPBACK.test(address)
+      const bytes = proxyAnswer({ port, isFromNode, request: sent.bytes, nowMs })
+      if (bytes !== undefined) return { kind: 'answered', bytes, isReal: true }
+    }
     const { items } = await this.#options.client.resource(resources.services).list()
     for (const service of items) {
       if (service.spec?.healthCheckNodePort === port && protocol === 'TCP') {

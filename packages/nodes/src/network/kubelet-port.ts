@@ -6,12 +6,13 @@ import { resources } from '@gyropilot/api'
 import type { SubjectAccessReview, TokenReview } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { StatusError } from '@gyropilot/client'
-import { PLAIN_TEXT, reasonPhrase } from '../answers/port-answers.ts'
+import { PLAIN_TEXT } from '../answers/port-answers.ts'
+import { responseBytes } from './response-bytes.ts'
 
 export const KUBELET_PORT = 10_250
 
 /** What a kubelet says to who speaks plain text. */
-export const NOT_ENCRYPTED = answerOf(400, 'Client sent an HTTP request to an HTTPS server.\n')
+export const NOT_ENCRYPTED = responseBytes(400, 'Client sent an HTTP request to an HTTPS server.\n')
 
 const VERBS: Readonly<Record<string, string>> = {
   GET: 'get',
@@ -32,12 +33,12 @@ export async function kubeletAnswer(
   const [, method = '', path = ''] = /^([A-Z]+) (\S+) /.exec(head) ?? []
   const [, token] = /\r\nauthorization:\s*bearer (\S+)/i.exec(head) ?? []
   const user = token === undefined ? undefined : await userOf(client, token)
-  if (user?.username === undefined) return answerOf(401, 'Unauthorized')
+  if (user?.username === undefined) return responseBytes(401, 'Unauthorized')
   const verb = VERBS[method] ?? ''
   const subresources = subresourcesOf(path)
   if (!(await mayAsk(client, user, { verb, nodeName, subresources }))) {
     const what = `user=${user.username}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`
-    return answerOf(403, `Forbidden (${what})`)
+    return responseBytes(403, `Forbidden (${what})`)
   }
   return page(client, nodeName, method, path)
 }
@@ -112,7 +113,7 @@ async function page(
   method: string,
   path: string,
 ): Promise<Uint8Array> {
-  if (method !== 'GET' && method !== 'HEAD') return answerOf(405, '405: Method Not Allowed\n')
+  if (method !== 'GET' && method !== 'HEAD') return responseBytes(405, '405: Method Not Allowed\n')
   try {
     const answer = await client.raw({
       method: 'GET',
@@ -120,20 +121,13 @@ async function page(
     })
     const isText = typeof answer === 'string'
     const text = isText ? answer : JSON.stringify(answer)
-    return answerOf(200, method === 'HEAD' ? '' : text, isText ? PLAIN_TEXT : 'application/json')
+    return responseBytes(
+      200,
+      method === 'HEAD' ? '' : text,
+      isText ? PLAIN_TEXT : 'application/json',
+    )
   } catch (error) {
     if (!(error instanceof StatusError)) throw error
-    return answerOf(error.code, `${error.message}\n`)
+    return responseBytes(error.code, `${error.message}\n`)
   }
-}
-
-function answerOf(status: number, text: string, type = PLAIN_TEXT): Uint8Array {
-  const body = Buffer.from(text)
-  const head = [
-    `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
-    `Content-Type: ${type}`,
-    `Content-Length: ${body.length}`,
-    'Connection: close',
-  ]
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
 }
