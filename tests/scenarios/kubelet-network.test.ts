@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { Pod, Service } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { deployment } from './objects.ts'
+import { SAYS, end, outcome, run } from './pod-scripts.ts'
 import { scenario } from './scenario.ts'
 import type { World } from './scenario.ts'
 
@@ -25,37 +26,6 @@ async function serve(world: World, name: string, given: Serving = {}): Promise<v
     spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }], ...given.spec },
   })
 }
-
-/** A pod that runs the script once and says with its exit code how it went. */
-async function run(world: World, name: string, script: string): Promise<void> {
-  const pod: Pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      restartPolicy: 'Never',
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'c', image: 'busybox:1', command: ['sh', '-c', script] }],
-    },
-  }
-  await world.of(resources.pods).create(pod)
-}
-
-async function end(world: World, name: string) {
-  const pod = await world.find(resources.pods, name)
-  const status = pod?.status?.containerStatuses?.[0]?.state?.terminated
-  return status === undefined ? undefined : { exitCode: status.exitCode, said: status.message }
-}
-
-/** How a script ends that writes to its message file; it is run after `settle` ms. */
-async function outcome(world: World, script: string, waitMs = 5_000) {
-  const name = `once-${Math.round(world.clock.monotonicMs())}`
-  await run(world, name, script)
-  await world.advance(waitMs)
-  return end(world, name)
-}
-
-const SAYS = '> /dev/termination-log'
 
 scenario(
   'a Service is reached by its short, longer and full names, and by its address',
@@ -684,94 +654,4 @@ scenario('what a preStop hook writes to another pod is counted there', async (wo
   await world.advance(5_000)
   const asks = `wget -qO /tmp/x ${ip}:8080/read; grep prestop /tmp/x ${SAYS}`
   assert.equal((await outcome(world, asks))?.said?.trim(), '"prestop": 1')
-})
-
-scenario(
-  'the port of a kubelet is for those who say who they are, and who may ask for that part of a node',
-  async (world) => {
-    const role = async (name: string, resource: string): Promise<void> => {
-      await world.of(resources.clusterroles).create({
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'ClusterRole',
-        metadata: { name },
-        rules: [{ apiGroups: [''], resources: [resource], verbs: ['get'] }],
-      })
-    }
-    await role('health', 'nodes/healthz')
-    await world.of(resources.clusterrolebindings).create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'health' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'health' },
-      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'default' }],
-    })
-    await world.advance(2_000)
-    const { items } = await world.client.resource(resources.nodes).list()
-    const node = items[1]!
-    const ip = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
-    const token = '$(cat /var/run/secrets/kubernetes.io/serviceaccount/token)'
-    const ask = async (path: string, header = `-H "Authorization: Bearer ${token}"`) =>
-      (await outcome(world, `curl -sk ${header} https://${ip}:10250${path} ${SAYS}`))?.said
-    assert.equal(await ask('/healthz', ''), 'Unauthorized')
-    assert.equal(await ask('/healthz', '-H "Authorization: Bearer nobody"'), 'Unauthorized')
-    assert.equal(await ask('/healthz'), 'ok')
-    const user = 'user=system:serviceaccount:default:default'
-    const refusal = `${user}, verb=get, resource=nodes, subresource(s)=[pods proxy]`
-    assert.equal(await ask('/pods'), `Forbidden (${refusal})`)
-    const plain = await outcome(world, `curl -s http://${ip}:10250/healthz ${SAYS}`)
-    assert.equal(plain?.said, 'Client sent an HTTP request to an HTTPS server.\n')
-  },
-)
-
-/** A pod of agnhost guestbook, and the Service of its name. */
-async function guestbook(world: World, name: string, args: readonly string[]): Promise<void> {
-  await world.of(resources.pods).create({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, labels: { app: name } },
-    spec: { containers: [{ name: 'c', image: 'agnhost:2', args: ['guestbook', ...args] }] },
-  })
-  await world.of(resources.services).create({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name },
-    spec: { selector: { app: name }, ports: [{ port: name === 'frontend' ? 80 : 6379 }] },
-  })
-}
-
-scenario(
-  'a guestbook: what is set at its primary is read at its replica, also by one that came later',
-  async (world) => {
-    await guestbook(world, 'frontend', ['--backend-port', '6379'])
-    const replica = ['--replicaof', 'agnhost-primary', '--http-port', '6379']
-    await guestbook(world, 'agnhost-replica', replica)
-    // It tries again until there is a primary.
-    await world.advance(3_000)
-    await guestbook(world, 'agnhost-primary', ['--http-port', '6379'])
-    await world.advance(10_000)
-    const ask = async (host: string, query: string) =>
-      (await outcome(world, `curl -s "http://${host}/${query}" ${SAYS}`))?.said
-    const front = (query: string) => ask('frontend', `guestbook?${query}`)
-    assert.equal(await front('cmd=get&key=messages'), '{"data":""}')
-    assert.equal(await front('cmd=set&key=messages&value=a%20b'), '{"message":"Updated"}')
-    assert.equal(await front('cmd=get&key=messages'), '{"data":"a b"}')
-    assert.equal(await front('cmd=drop'), "unsupported cmd: 'drop'\n")
-    assert.equal(await front('cmd=set'), 'cannot set with empty key.\n')
-
-    await guestbook(world, 'late', replica)
-    await world.advance(5_000)
-    assert.equal(await ask('late:6379', 'get'), '{"data":{"messages":"a b"}}')
-    const alone = ['--replicaof', 'nosuch', '--http-port', '6379']
-    await guestbook(world, 'alone', alone)
-    await world.advance(18_000)
-    const state = (await world.find(resources.pods, 'alone'))?.status?.containerStatuses?.[0]
-    assert.equal((state?.state?.terminated ?? state?.lastState?.terminated)?.exitCode, 1)
-  },
-)
-
-scenario('kube-proxy tells at every node that it is well', async (world) => {
-  const { items } = await world.client.resource(resources.nodes).list()
-  const address = items[0]!.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
-  const health = await outcome(world, `curl -sf http://${address}:10256/healthz ${SAYS}`)
-  assert.match(health?.said ?? '', /"nodeEligible": true/)
 })

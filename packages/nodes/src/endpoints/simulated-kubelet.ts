@@ -14,7 +14,12 @@ import type { NodeServices } from '../pod/node-services.ts'
 import type { PodWorker } from '../pod/pod-worker.ts'
 import { consumerPort } from '../commands/image-programs/agnhost-command.ts'
 import { INTERRUPTED_EXIT_CODE } from '../shell/process.ts'
-import { environmentOf, printedBy, runInContainer } from '../container/container-commands.ts'
+import {
+  environmentOf,
+  filesOf,
+  printedBy,
+  runInContainer,
+} from '../container/container-commands.ts'
 import type { Printed } from '../container/container-commands.ts'
 import type {
   CommandEnd,
@@ -29,6 +34,8 @@ import type { Dial, PortStreams, Secure } from '../answers/port-answers.ts'
 import type { AskedDatagram } from '../answers/agnhost-server.ts'
 import { agnhostDatagram } from '../answers/agnhost-server.ts'
 import { hostnameOf } from '../container/pod-names.ts'
+import { corefileOf, zoneFrom } from '../network/name-server.ts'
+import type { Zone } from '../network/name-server.ts'
 import { openPort } from './opened-port.ts'
 import type { SharedLoads } from './shared-loads.ts'
 import { nodeUsage, podUsage } from './usage.ts'
@@ -152,6 +159,18 @@ export class SimulatedKubelet {
       const environment = await environmentOf(place)
       const said = agnhostDatagram(programOf(spec), { hostname, environment }, asked)
       if (said !== undefined) return Buffer.from(said)
+    }
+    return undefined
+  }
+
+  /** What a name server that runs in the pod has; undefined: none does. */
+  async zone(pod: Pod): Promise<Zone | undefined> {
+    const worker = this.#workers.get(pod.metadata?.uid ?? '')
+    for (const { spec, state, containerId = '' } of worker?.local.containers ?? []) {
+      const path = corefileOf(programOf(spec))
+      if (path === undefined || state.state !== 'running') continue
+      const files = await filesOf(worker!.place(spec, containerId))
+      if (files.exists(path)) return zoneFrom(Buffer.from(await files.read(path)).toString())
     }
     return undefined
   }

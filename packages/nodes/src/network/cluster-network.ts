@@ -30,6 +30,8 @@ import { podAtHostPort } from './host-ports.ts'
 import { KUBELET_PORT, NOT_ENCRYPTED, kubeletAnswer } from './kubelet-port.ts'
 import { proxyAnswer } from './proxy-port.ts'
 import { addressesOf } from './network-policies.ts'
+import { lookupIn, recordsIn } from './name-server.ts'
+import type { Zone } from './name-server.ts'
 import { PolicyGate } from './policy-gate.ts'
 import {
   headlessAddresses,
@@ -40,6 +42,7 @@ import {
   seenAtNode,
 } from './service-routes.ts'
 import type { Destination, ServicePort } from './service-routes.ts'
+import { untilOver } from './sent-bytes.ts'
 import { Sessions } from './sessions.ts'
 
 const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
@@ -70,6 +73,8 @@ interface ClusterNetworkOptions {
   /** Undefined: no node that runs here has the pod. */
   readonly forward: Forward
   readonly datagram: Datagram
+  /** What a name server in that pod has; undefined: it runs none. */
+  zone(pod: Pod): Promise<Zone | undefined> | undefined
 }
 
 /** What all pods have of it together. */
@@ -118,8 +123,11 @@ class PodNetwork implements Network {
     if (own !== undefined) return { kind: 'found', name, addresses: own }
     if (!(await this.#options.gate.allowsNames(this.#pod, this.resolver)))
       return { kind: 'unknown' }
+    const names = candidates(name, resolverFrom(resolverOf(this.#pod)))
+    const zone = await this.#zone()
+    if (zone !== undefined) return lookupIn(zone, names)
     let isOfCluster = false
-    for (const candidate of candidates(name, resolverFrom(resolverOf(this.#pod)))) {
+    for (const candidate of names) {
       const known = clusterName(candidate)
       if (known === undefined) continue
       const found = await this.#resolved(candidate, known, MOST_ALIASES)
@@ -143,6 +151,8 @@ class PodNetwork implements Network {
     const asked = searches
       ? candidates(name, resolverFrom(resolverOf(this.#pod)))
       : [name.replace(/\.$/, '')]
+    const zone = await this.#zone()
+    if (zone !== undefined) return recordsIn(zone, asked, type)
     for (const candidate of asked.filter(isClusterRecord)) {
       const records = await sources.of(candidate, type)
       if (records.length > 0) return { kind: 'found', records }
@@ -150,6 +160,13 @@ class PodNetwork implements Network {
     // Without the search list a short name is one of the root, where there is none.
     const isOfCluster = asked.some((each) => isClusterRecord(each) || !each.includes('.'))
     return { kind: isOfCluster ? 'unknown' : 'elsewhere', records: [] }
+  }
+
+  /** Of a name server that the pod asks in the place of the cluster's. */
+  async #zone(): Promise<Zone | undefined> {
+    if (!this.#pod.spec?.dnsConfig?.nameservers?.includes(this.resolver)) return undefined
+    const pod = await this.#podAt(this.resolver)
+    return pod && this.#options.zone(pod)
   }
 
   /** Whether a name that nobody has is meant for the cluster: it says so, has one part, or names a Service or namespace that there is. */
@@ -380,14 +397,4 @@ class PodNetwork implements Network {
 
 function protocolOf({ protocol = 'TCP' }: Sent): Protocol {
   return protocol
-}
-
-/** What is sent, and then nothing for as long as the answer takes: servers may take the end of the input for a farewell. */
-async function* untilOver(sent: Uint8Array, over: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (sent.length === 0) return
-  yield sent
-  if (over.aborted) return
-  await new Promise<void>((resolve) =>
-    over.addEventListener('abort', () => resolve(), { once: true }),
-  )
 }

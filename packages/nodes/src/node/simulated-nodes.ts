@@ -97,6 +97,7 @@ export class SimulatedNodes {
       forward: (pod, port, streams) =>
         kubeletOf(pod.spec?.nodeName ?? '')?.forward(pod, port, streams),
       datagram: (pod, asked) => kubeletOf(pod.spec?.nodeName ?? '')?.datagram(pod, asked),
+      zone: (pod) => kubeletOf(pod.spec?.nodeName ?? '')?.zone(pod),
     })
     this.#pods.addHandler({
       onAdd: (pod) => this.#changed(pod),
