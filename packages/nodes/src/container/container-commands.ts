@@ -314,6 +314,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
   return {
     commands: commandsOf(container, network !== undefined),
     ...(network === undefined ? {} : { network }),
+    askServer: (path: string) => place.client.raw({ method: 'GET', path }),
     files: await filesOf(place),
     filesNow: async () => filesOf({ ...place, pod: (await podNow(place)) ?? pod }),
     hostname: hostnameOf(pod, nodeName),

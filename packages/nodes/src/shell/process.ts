@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly onBackground?: () => void
   /** Waits at a port for the next connection. Absent: nobody could open one. */
   readonly accept?: ((port: number) => Promise<Incoming>) | undefined
+  /** A page of the API server, as JSON. Absent: there is none to ask. */
+  readonly askServer?: ((path: string) => Promise<unknown>) | undefined
   /** Of a program that is one. */
   readonly guestbook?: Guestbook | undefined
   /** Told of what cannot be run here; may throw. Absent: scripts go on, as a shell without the program would. */

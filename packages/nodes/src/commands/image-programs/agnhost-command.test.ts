@@ -38,7 +38,7 @@ async function said(words: readonly string[]): Promise<readonly (string | number
 }
 
 for (const [line, expected] of [
-  ['/agnhost pause', [Infinity]],
+  ['/agnhost pause', ['Paused\n', Infinity]],
   ['/agnhost netexec --http-port=80', [Infinity]],
   ['/agnhost-2 entrypoint-tester a b', ['[/agnhost-2 entrypoint-tester a b]\n']],
   ['/agnhost etc-hosts', ['127.0.0.1\tlocalhost\n']],

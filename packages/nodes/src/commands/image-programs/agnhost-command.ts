@@ -6,6 +6,7 @@ import { durationMs } from '../../behavior/duration.ts'
 import { connect } from '../../network-commands/agnhost-connect.ts'
 import type { Command, Process, TrapHandler } from '../../shell/process.ts'
 import { joinPrimary } from './guestbook-command.ts'
+import { discoverIssuer } from './issuer-discovery.ts'
 import { mountTest } from './mounttest-command.ts'
 import { portForwardTester } from './port-forward-tester.ts'
 
@@ -134,6 +135,7 @@ async function run(name: string, task: Process): Promise<number> {
   if (SERVERS.test(subcommand)) {
     const failed = subcommand === 'guestbook' ? await joinPrimary(task, flags) : undefined
     if (failed !== undefined) return failed
+    if (subcommand === 'pause') await task.out('Paused\n')
     const delayMs = Number(flags.get('delay-shutdown') ?? 0) * 1_000
     if (delayMs > 0) task.place.onTrap?.(goingOnFor(delayMs))
     await task.place.sleep(Infinity)
@@ -173,6 +175,7 @@ const PRINTING: Readonly<Record<string, Act>> = {
   'logs-generator': generateLogs,
   mounttest: (_, task, flags) => mountTest(task, flags),
   'port-forward-tester': (_, task) => portForwardTester(task),
+  'test-service-account-issuer-discovery': (_, task, flags) => discoverIssuer(task, flags),
 }
 
 /** Of /etc/resolv.conf. */
