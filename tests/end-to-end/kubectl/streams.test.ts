@@ -322,4 +322,36 @@ describe('streams', () => {
     assert.equal(JSON.parse(body).metadata.name, 'default')
     proxy.kill()
   })
+
+  for (const [name, script] of [
+    ['said', 'echo begin; sleep 1000'],
+    // One whose log is kept.
+    ['kept', 'cat /etc/hostname; sleep 1000'],
+  ] as const)
+    test(`what a command says in the name of the program stands in the log of ${name}`, () => {
+      const hook = { exec: { command: ['sh', '-c', 'echo from the hook > /proc/1/fd/1'] } }
+      gyro.apply({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name },
+        spec: {
+          containers: [
+            {
+              name: 'c',
+              image: 'busybox:1',
+              command: ['sh', '-c', script],
+              lifecycle: { postStart: hook },
+            },
+          ],
+        },
+      })
+      gyro.ok('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=30s')
+      const command = 'echo out >> /proc/1/fd/1; echo own > /dev/stdout'
+      assert.equal(gyro.ok('exec', name, '--', 'sh', '-c', command), 'own\n')
+      // A hook and the program begin together.
+      const lines = gyro.ok('logs', name).trimEnd().split('\n')
+      const first = name === 'said' ? 'begin' : name
+      assert.deepEqual(lines.slice(0, 2).sort(), [first, 'from the hook'].sort())
+      assert.deepEqual(lines.slice(2), ['out'])
+    })
 })

@@ -44,6 +44,8 @@ export interface Place {
   readonly nodeName: string
   /** Absent: nothing connects. */
   readonly network?: ((signal: AbortSignal) => Network) | undefined
+  /** Says something in the name of its program. Absent: it is not running here. */
+  tell?(bytes: Uint8Array): Promise<void>
   /** What the container runs with now. */
   resources(): Container['resources']
 }
@@ -314,6 +316,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
   return {
     commands: commandsOf(container, network !== undefined),
     ...(network === undefined ? {} : { network }),
+    ...(place.tell && { tell: (bytes: Uint8Array) => place.tell!(bytes) }),
     askServer: (path: string) => place.client.raw({ method: 'GET', path }),
     files: await filesOf(place),
     filesNow: async () => filesOf({ ...place, pod: (await podNow(place)) ?? pod }),

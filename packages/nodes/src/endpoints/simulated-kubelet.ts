@@ -9,6 +9,7 @@ import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { ScriptedAnswer } from '../behavior/behavior.ts'
 import { programOf } from '../behavior/image-program.ts'
 import { consoleOf, isInteractive } from '../running/local-pod.ts'
+import { withTold } from '../running/told-lines.ts'
 import type { LocalContainer } from '../running/local-pod.ts'
 import type { NodeServices } from '../pod/node-services.ts'
 import type { PodWorker } from '../pod/pod-worker.ts'
@@ -240,7 +241,8 @@ export class SimulatedKubelet {
         lines: (): readonly LogLine[] => {
           const finishedAtMs = end()
           const run = { startedAtMs }
-          return linesOf(finishedAtMs === undefined ? run : { ...run, finishedAtMs }, script.lines)
+          const lines = withTold(container, startedAtMs, script.lines)
+          return linesOf(finishedAtMs === undefined ? run : { ...run, finishedAtMs }, lines)
         },
         lookAhead: async () => {
           if (script.isAll) return Infinity

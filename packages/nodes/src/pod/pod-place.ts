@@ -2,6 +2,7 @@ import type { Pod } from '@gyropilot/api'
 import type { Place } from '../container/container-commands.ts'
 import type { PodStorage } from '../container/pod-storage.ts'
 import type { LocalPod } from '../running/local-pod.ts'
+import { tell } from '../running/told-lines.ts'
 import type { NodeServices } from './node-services.ts'
 import { podStatusOf } from './pod-status.ts'
 
@@ -26,6 +27,11 @@ export function placeOf(
     client,
     clock,
     nodeName,
+    tell: async (bytes) => {
+      const all = [...local.containers, ...local.ephemeral]
+      const own = all.find(({ spec }) => spec.name === container.name)
+      if (own !== undefined) await tell(own, clock.nowMs(), bytes)
+    },
     resources: () => {
       const own = local.containers.find(({ spec }) => spec.name === container.name)
       return own?.resources ?? container.resources

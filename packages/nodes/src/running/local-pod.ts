@@ -4,9 +4,17 @@ import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { Listeners } from '../answers/listeners.ts'
 import type { Heard } from '../answers/agnhost-nettest.ts'
 import { Consumption } from '../answers/resource-consumer.ts'
+import type { PrintedLines } from '../container/printed-lines.ts'
 import type { ProgramConsole } from '../container/program-console.ts'
 import type { Guestbook } from '../shell/guestbook.ts'
 import type { TrapHandler } from '../shell/process.ts'
+
+/** Said in the name of a program, in the run that began then. */
+interface Told {
+  /** Undefined: it was being started. */
+  readonly startedAtMs: number | undefined
+  readonly printed: PrintedLines
+}
 
 export type ContainerResources = NonNullable<Container['resources']>
 
@@ -64,6 +72,8 @@ export interface LocalContainer {
   readonly consumption: Consumption
   /** What its program was sent. */
   readonly heard: Heard
+  /** Said in the name of its program, in the last run in which anybody did. */
+  told: Told | undefined
   /** What its program holds, if it is one. */
   guestbook: Guestbook | undefined
   /** Ends a wait after a failure: the container was defined anew. */
@@ -145,6 +155,7 @@ export function localContainer(
     listeners: new Map(),
     consumption: new Consumption(),
     heard: new Map(),
+    told: undefined,
     guestbook: undefined,
     wake: undefined,
     restartsAtOnce: false,

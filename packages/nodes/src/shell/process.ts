@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly onBackground?: () => void
   /** Waits at a port for the next connection. Absent: nobody could open one. */
   readonly accept?: ((port: number) => Promise<Incoming>) | undefined
+  /** Says something in the name of the container's program. Absent: nobody would hear it. */
+  readonly tell?: (bytes: Uint8Array) => Promise<void>
   /** A page of the API server, as JSON. Absent: there is none to ask. */
   readonly askServer?: ((path: string) => Promise<unknown>) | undefined
   /** Of a program that is one. */

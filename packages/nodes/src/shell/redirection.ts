@@ -35,6 +35,12 @@ export async function redirected(
         return 1
       }
     } else {
+      const stream = streamAt(path, task)
+      if (stream !== undefined) {
+        if (from === 2) err = stream
+        else out = stream
+        continue
+      }
       const taken = new Gathering(place.files.freeBytes(path))
       const isKept = path !== '/dev/null'
       if (isKept && place.files.isReadOnly(path)) return cannotCreate(task, path, READ_ONLY)
@@ -60,6 +66,18 @@ export async function redirected(
     }
   }
   return exitCode
+}
+
+/** Paths that are streams: the command's own, and those of the container's program. */
+function streamAt(
+  path: string,
+  { out, err, place }: Streams & Pick<Process, 'place'>,
+): Streams['err'] | undefined {
+  if (/^\/(?:dev\/stdout|proc\/self\/fd\/1)$/.test(path)) return out
+  if (/^\/(?:dev\/stderr|proc\/self\/fd\/2)$/.test(path)) return err
+  const { tell } = place
+  if (tell === undefined || !/^\/proc\/1\/fd\/[12]$/.test(path)) return undefined
+  return (text) => tell(Buffer.from(text))
 }
 
 async function cannotCreate(
