@@ -10,6 +10,7 @@ import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from '../files/gathered.ts'
 import { awk } from './awk-command.ts'
 import { expr, test } from './condition-commands.ts'
+import { chmod } from './chmod-command.ts'
 import { copy, move } from './copy-commands.ts'
 import { cut } from './cut-command.ts'
 import { dd } from './dd-command.ts'
@@ -324,6 +325,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['bash', sh],
   ['cat', cat],
   ['cd', cd],
+  ['chmod', chmod],
   ['cp', copy],
   ['cut', cut],
   ['date', date],
@@ -362,6 +364,8 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['sleep', sleepCommand],
   ['sort', sort],
   ['stat', stat],
+  // What is written is there at once.
+  ['sync', () => 0],
   ['sysctl', sysctl],
   ['tail', tail],
   ['tar', tar],
