@@ -4,6 +4,7 @@ import { resources } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import type { InMemoryPart } from '@gyropilot/cloud-provider/in-memory'
+import { startLoop } from '@gyropilot/runtime/testing'
 import { cloudContext, internalIp, node, partsOnly } from '../cloud-support/fixtures.ts'
 import { UNINITIALIZED_TAINT, defaultCloudNodeConfiguration } from './config.ts'
 import type { CloudNodeConfiguration } from './config.ts'
@@ -23,9 +24,8 @@ async function started(
     cloudNode,
   })
   for (const each of nodes) context.client.put(resources.nodes, each)
-  const stop = new AbortController()
   const loop = await cloudNodeController.build(context)
-  return { context, cloud: made!, stop, ended: () => loop!.run(stop.signal) }
+  return { context, cloud: made!, begin: () => startLoop(loop, context.clock) }
 }
 
 test('every add and every update is looked at, resyncs too', () => {
@@ -36,59 +36,56 @@ test('every add and every update is looked at, resyncs too', () => {
 
 test('Given a tainted node, then the periodic loop leaves its addresses', async () => {
   for (const parts of [['instancesV2'], ['instances']] as const) {
-    const { context, cloud, stop, ended } = await started([node('n', { taints })], {}, parts)
+    const { context, cloud, begin } = await started([node('n', { taints })], {}, parts)
     cloud.faults.fail('*', new Error('no'))
-    const end = ended()
+    const { stop } = begin()
     await context.clock.advance(0)
     const byLoop = cloud.faults.countOf('nodeAddresses')
     assert.equal(byLoop, 0, parts[0])
     // The one call is the initialisation's.
     assert.ok(cloud.faults.calls.length <= 1)
     assert.deepEqual(context.client.requested('patch'), [])
-    stop.abort()
-    await end
+    await stop()
   }
 })
 
 test('Given 1, 5, 10, 30 workers and many nodes, then all addresses are updated', async () => {
   for (const workers of [1, 5, 10, 30]) {
     const nodes = Array.from({ length: 40 }, (_, index) => node(`n${index}`))
-    const { context, cloud, stop, ended } = await started(nodes, {
+    const { context, cloud, begin } = await started(nodes, {
       concurrentNodeStatusUpdates: workers,
     })
     for (const { metadata } of nodes)
       cloud.addMachine(metadata!.name!, { addresses: [internalIp('10.0.0.1')] })
     cloud.faults.slow('instanceMetadata', 1_000)
-    const end = ended()
+    const { stop } = begin()
     await context.clock.advance(0)
     assert.equal(cloud.faults.countOf('instanceMetadata'), workers)
     await context.clock.advance(Math.ceil(40 / workers) * 1_000)
     assert.equal(context.client.requested('patch').length, 40, `${workers} workers`)
-    stop.abort()
-    await end
+    await stop()
   }
 })
 
 test('the loop begins at once and again a period after its end; 0 parallel updates are those of syncs', async () => {
   const nodes = [node('n'), node('m'), node('o')]
-  const { context, cloud, stop, ended } = await started(nodes, { concurrentNodeSyncs: 3 })
+  const { context, cloud, begin } = await started(nodes, { concurrentNodeSyncs: 3 })
   for (const { metadata } of nodes) cloud.addMachine(metadata!.name!)
   cloud.faults.slow('*', 10_000)
-  const end = ended()
+  const { stop } = begin()
   await context.clock.advance(0)
   assert.equal(cloud.faults.calls.length, 3)
   await context.clock.advance(309_000)
   assert.equal(cloud.faults.calls.length, 3)
   await context.clock.advance(1_000)
   assert.equal(cloud.faults.calls.length, 6)
-  stop.abort()
-  await end
+  await stop()
 })
 
 test('what goes wrong with one node leaves the others their addresses', async () => {
-  const { context, cloud, stop, ended } = await started([node('gone'), node('n')])
+  const { context, cloud, begin } = await started([node('gone'), node('n')])
   cloud.addMachine('n', { addresses: [internalIp('10.0.0.1')] })
-  const end = ended()
+  const { stop } = begin()
   await context.clock.advance(0)
   assert.deepEqual(
     context.client.requested('patch').map(({ path, options }) => [path, options['subresource']]),
@@ -100,19 +97,18 @@ test('what goes wrong with one node leaves the others their addresses', async ()
       .map(({ message, fields }) => [message, fields['node']]),
     [['The addresses of the node were left', 'gone']],
   )
-  stop.abort()
-  await end
+  await stop()
 })
 
 test('a node with the taint is initialised by the loop, on a conflict from what the cache has by then', async () => {
   const tainted = node('n', { taints, resourceVersion: '0' })
-  const { context, cloud, stop, ended } = await started([tainted, node('gone', { taints })])
+  const { context, cloud, begin } = await started([tainted, node('gone', { taints })])
   cloud.addMachine('n', { zone: 'z' })
   const newer = context.client.put(resources.nodes, {
     ...tainted,
     metadata: { name: 'n', labels: { newer: 'yes' } },
   })
-  const end = ended()
+  const { stop } = begin()
   await context.clock.advance(0)
   context.informers.fill(newer)
   await context.clock.advance(100)
@@ -131,17 +127,15 @@ test('a node with the taint is initialised by the loop, on a conflict from what 
     ]),
     [['cloud-node-controller', 'Synced', 'n']],
   )
-  stop.abort()
-  await end
+  await stop()
 })
 
 test('a loop that is stopped in the middle of a call ends without complaint', async () => {
-  const { context, cloud, stop, ended } = await started([node('n')])
+  const { context, cloud, begin } = await started([node('n')])
   cloud.faults.slow('*', 10_000)
-  const end = ended()
+  const { stop } = begin()
   await context.clock.advance(0)
-  stop.abort()
-  await end
+  await stop()
   assert.deepEqual(
     context.logger.lines.filter(({ severity }) => severity === 'error'),
     [],
@@ -150,40 +144,36 @@ test('a loop that is stopped in the middle of a call ends without complaint', as
 
 test('of many nodes none is asked about after the stop', async () => {
   const nodes = Array.from({ length: 10 }, (_, index) => node(`n${index}`))
-  const { context, cloud, stop, ended } = await started(nodes, { concurrentNodeStatusUpdates: 1 })
+  const { context, cloud, begin } = await started(nodes, { concurrentNodeStatusUpdates: 1 })
   cloud.faults.slow('*', 10_000)
-  const end = ended()
+  const { stop } = begin()
   await context.clock.advance(15_000)
   const { length } = cloud.faults.calls
-  stop.abort()
+  await stop()
   await context.clock.advance(60_000)
-  await end
   assert.equal(cloud.faults.calls.length, length)
 })
 
 test('a cloud of nulls is survived', async () => {
-  const { context, stop, ended } = await started([node('n')])
   const instances = { instanceMetadata: async () => undefined }
   const bare = cloudContext({ ...partsOnly(), instancesV2: instances as never }, [node('n')])
   const loop = (await cloudNodeController.build(bare))!
-  const end = Promise.all([ended(), loop.run(stop.signal)])
-  await Promise.all([context.clock.advance(0), bare.clock.advance(0)])
+  const { stop } = startLoop(loop, bare.clock)
+  await bare.clock.advance(0)
   assert.deepEqual(bare.client.requests, [])
-  stop.abort()
-  await end
+  await stop()
 })
 
 test('while it runs it is counted, and it is skipped where the cloud has no instances', async () => {
-  const { context, stop, ended } = await started([])
+  const { context, begin } = await started([])
   const running = () =>
     context.metrics.value('running_managed_controllers', {
       name: 'cloud-node',
       manager: 'cloud-controller-manager',
     })
-  const end = ended()
+  const { stop } = begin()
   assert.equal(running(), 1)
-  stop.abort()
-  await end
+  await stop()
   assert.equal(running(), 0)
   const none = cloudContext(partsOnly('loadBalancers'))
   assert.equal(await cloudNodeController.build(none), undefined)

@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import { InstanceNotFound, NotImplemented } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
-import { drive } from '@gyropilot/runtime/testing'
+import { drive, startLoop } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { answers, cloudContext, node, partsOnly, patchValue } from '../cloud-support/fixtures.ts'
 import { providerIdOf } from '../cloud-support/provider-id.ts'
@@ -250,8 +250,7 @@ test('one node after the other by name, at once and a period after the end of a 
   }, nodes)
   const loop = (await cloudNodeLifecycleController.build(context))!
   cloud!.faults.slow('instanceExists', 1_000)
-  const stop = new AbortController()
-  const end = loop.run(stop.signal)
+  const { stop } = startLoop(loop, context.clock)
   const asked = () =>
     cloud!.faults.calls
       .filter(({ name }) => name === 'instanceExists')
@@ -264,8 +263,7 @@ test('one node after the other by name, at once and a period after the end of a 
   assert.deepEqual(asked(), ['a', 'b', 'a'])
   const running = { name: 'cloud-node-lifecycle', manager: 'cloud-controller-manager' }
   assert.equal(context.metrics.value('running_managed_controllers', running), 1)
-  stop.abort()
-  await end
+  await stop()
   assert.equal(context.metrics.value('running_managed_controllers', running), 0)
 })
 

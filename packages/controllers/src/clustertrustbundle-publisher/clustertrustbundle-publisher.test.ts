@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { StatusError } from '@gyropilot/client'
 import type { RawRequest } from '@gyropilot/client'
 import { generateKeyPair, issueCertificate } from '@gyropilot/foundation/x509'
-import { drive, testContext } from '@gyropilot/runtime/testing'
+import { drive, startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { Outcome, Write } from '@gyropilot/runtime'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
@@ -216,9 +216,8 @@ test('Given RBAC, the gate and v1beta1 served, then within 30s exactly one bundl
       : undefined
   const spec = { signerName: 'test.test/unrelated', trustBundle: 'theirs' }
   const unrelated = client.put(TYPE, { ...bundle('test.test:unrelated:a'), spec })
-  const stop = new AbortController()
   const controller = await clusterTrustBundlePublisherController.build(context)
-  const running = controller!.run(stop.signal)
+  const { stop } = startLoop(controller, clock)
 
   const right = bundleName(caBundle)
   const isRestored = (): boolean => {
@@ -238,8 +237,7 @@ test('Given RBAC, the gate and v1beta1 served, then within 30s exactly one bundl
   assert.deepEqual(client.get(TYPE, undefined, 'test.test:unrelated:a'), unrelated)
   assert.ok((metrics.value('clustertrustbundle_publisher_sync_total', { code: '200' }) ?? 0) > 0)
 
-  stop.abort()
-  await running
+  await stop()
 })
 
 test('names are those of the page', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { DaemonSet, KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { KeyedBackoff, SharedInformerFactory } from '@gyropilot/runtime'
-import { testContext } from '@gyropilot/runtime/testing'
+import { startLoop, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { targetNodeOf } from './daemon-pod.ts'
 import { daemonPod, daemonSet, node, revision } from './fixtures.ts'
@@ -32,9 +32,7 @@ async function running({ objects, featureGates = {} }: Given) {
   for (const object of objects) put(object)
   const informers = new SharedInformerFactory({ client, clock, random, logger })
   const controller = await daemonSetController.build({ ...context, informers })
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  informers.start(stopping.signal)
+  const { stop } = startLoop(controller, clock, informers)
   await clock.advance(1_000)
   return {
     client,
@@ -45,11 +43,7 @@ async function running({ objects, featureGates = {} }: Given) {
     pods: () => client.list(resources.pods, 'ns').map(targetNodeOf).toSorted(),
     status: () => (client.get(resources.daemonsets, 'ns', 'ds') as DaemonSet).status,
     writes: () => client.requested('create', 'update', 'patch', 'delete').length,
-    async stop() {
-      stopping.abort()
-      await clock.advance(0)
-      await stopped
-    },
+    stop,
   }
 }
 

@@ -4,7 +4,7 @@ import type { TestContext as Test } from 'node:test'
 import { findCondition, resources } from '@gyropilot/api'
 import type { KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { DEVICE_TAINT_RULES } from './device-taint-rule.ts'
 import { claim, pod, rule, slice, taint, tolerating } from './fixtures.ts'
@@ -28,13 +28,7 @@ async function evicting(t: Test, objects: readonly KubernetesObject[], withRules
   for (const each of objects) if (each.kind === 'Pod') client.put(resources.pods, each as Pod)
   for (const each of objects)
     if (each.kind === 'DeviceTaintRule') client.put(DEVICE_TAINT_RULES, each as never)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  t.after(async () => {
-    stopping.abort()
-    await clock.advance(1_000)
-    await stopped
-  })
+  t.after(startLoop(controller, clock).stop)
   await clock.advance(0)
   const set = async <T extends KubernetesObject>(type: ResourceType<T>, object: T) => {
     client.put(type, object)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { PodDisruptionBudget } from '@gyropilot/api'
 import { SharedInformerFactory } from '@gyropilot/runtime'
-import { drive, testContext } from '@gyropilot/runtime/testing'
+import { drive, startLoop, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { pod, secondsAgo } from '../workload-support/fixtures.ts'
 import { budget, replicationController } from './fixtures.ts'
@@ -80,9 +80,7 @@ test('a budget is looked at again by itself when the deletion that it awaited ha
   client.put(resources.pods, pod())
   const informers = new SharedInformerFactory({ client, clock, random, logger })
   const controller = await disruptionController.build({ ...world, informers })
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  informers.start(stopping.signal)
+  const { stop } = startLoop(controller, clock, informers)
   const awaited = () => {
     const stored = client.get(resources.poddisruptionbudgets, 'ns', 'b') as PodDisruptionBudget
     return Object.keys(stored.status?.disruptedPods ?? {})
@@ -91,7 +89,5 @@ test('a budget is looked at again by itself when the deletion that it awaited ha
   assert.deepEqual(awaited(), ['pod'])
   await clock.advance(2_000)
   assert.deepEqual(awaited(), [])
-  stopping.abort()
-  await clock.advance(0)
-  await stopped
+  await stop()
 })

@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import type { VirtualClock } from '@gyropilot/foundation'
 import { SharedInformerFactory } from '@gyropilot/runtime'
 import type { ControllerDescriptor, EventRecord } from '@gyropilot/runtime'
-import { testContext } from '@gyropilot/runtime/testing'
+import { startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { FakeServer, RecordingMetrics } from '@gyropilot/runtime/testing'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { pods } from './fixtures.ts'
@@ -38,14 +38,7 @@ export async function runningController(
   if (onRequest !== undefined) server.onRequest = onRequest
   const informers = new SharedInformerFactory({ client: server, clock, random, logger })
   const controller = await descriptor.build({ ...context, informers })
-  const stopping = new AbortController()
-  informers.start(stopping.signal)
-  const run = controller!.run(stopping.signal)
-  t.after(async () => {
-    stopping.abort()
-    await clock.advance(0)
-    await run
-  })
+  t.after(startLoop(controller, clock, informers).stop)
   await clock.advance(0)
   return {
     server,

@@ -8,6 +8,7 @@ import {
   WorkClock,
   drive,
   fakeInformers,
+  startLoop,
   statusError,
   testContext,
 } from '@gyropilot/runtime/testing'
@@ -35,24 +36,18 @@ function starting(
   })
   const { client, informers, clock } = context
   for (const each of nodes) informers.apply(resources.nodes, client.put(resources.nodes, each))
-  const stopping = new AbortController()
   const controller = nodeIpamController.build({ ...context, clock: clockOf(clock) })
   assert.ok(controller !== undefined && !(controller instanceof Promise))
-  const ended = controller.run(stopping.signal)
-  ended.catch(() => {})
+  const loop = startLoop(controller, clock)
+  loop.ended.catch(() => {})
   return {
     ...context,
-    ended,
+    ...loop,
     podCidrs: (name: string) =>
       (client.get(resources.nodes, undefined, name) as Node).spec?.podCIDRs,
     patches: () => client.requested('patch').length,
     see(name: string) {
       informers.apply(resources.nodes, client.get(resources.nodes, undefined, name) as Node)
-    },
-    async stop() {
-      stopping.abort()
-      await clock.advance(1_000)
-      await ended
     },
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { TestContext as Test } from 'node:test'
 import { findCondition, resources } from '@gyropilot/api'
 import type { Lease, Node, Pod } from '@gyropilot/api'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import type { FakeRequest } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { START_MS, condition, lease, node, pod, taint } from './fixtures.ts'
@@ -43,13 +43,7 @@ async function watching(t: Test, { nodes, leases = [], pods = [], onRequest }: G
   }
   refresh()
   const controller = await nodeLifecycleController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  t.after(async () => {
-    stopping.abort()
-    await clock.advance(1_000)
-    await stopped
-  })
+  t.after(startLoop(controller, clock).stop)
   const nodeNamed = (name: string): Node => client.get(resources.nodes, undefined, name) as Node
   const world = {
     client,

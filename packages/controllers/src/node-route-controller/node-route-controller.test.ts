@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import type { Route } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import type { InMemoryCloudOptions } from '@gyropilot/cloud-provider/in-memory'
-import { drive, statusError, testClock } from '@gyropilot/runtime/testing'
+import { drive, startLoop, statusError, testClock } from '@gyropilot/runtime/testing'
 import {
   answers,
   cloudContext,
@@ -41,8 +41,7 @@ async function started(
   const complete = { name: '', targetNode: '', destinationCidr: A }
   cloud!.routeTable.push(...routes.map((route, at) => ({ ...complete, name: `r${at}`, ...route })))
   const loop = (await nodeRouteController.build(context))!
-  const stop = new AbortController()
-  const end = loop.run(stop.signal)
+  const { stop: stopped } = startLoop(loop, context.clock)
   await context.clock.advance(0)
   return {
     context,
@@ -55,10 +54,7 @@ async function started(
       const live = context.client.get(resources.nodes, undefined, name) as Node
       return live.status?.conditions?.find(({ type }) => type === 'NetworkUnavailable')?.status
     },
-    async stopped() {
-      stop.abort()
-      await end
-    },
+    stopped,
   }
 }
 

@@ -13,7 +13,7 @@ import type {
   Volume,
   VolumeAttachment,
 } from '@gyropilot/api'
-import { testContext } from '@gyropilot/runtime/testing'
+import { startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { FakeRequest } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { specOfVolume } from '../volume-support/volume-spec.ts'
@@ -231,13 +231,7 @@ export async function attaching(t: Test, given: Given) {
   const state: State = { driver: given.driver ?? (() => ATTACHED), frozen: new Set() }
   refresh(context, state)
   const controller = await persistentVolumeAttachDetachController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  const stop = async (): Promise<void> => {
-    stopping.abort()
-    await clock.advance(1_000)
-    await stopped
-  }
+  const { stop } = startLoop(controller, clock)
   t.after(stop)
   await clock.advance(0)
   return {

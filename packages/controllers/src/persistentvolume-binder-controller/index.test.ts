@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event, Node } from '@gyropilot/api'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
 import { claim, volume, world } from './fixtures.ts'
@@ -51,8 +51,7 @@ test('claims and volumes are looked at when they come, and again every 15 s, unt
     cached: [claim(), volume('lost', { phase: 'Pending', size: '1Mi' })],
   })
   const controller = await persistentVolumeBinderController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
+  const { stop } = startLoop(controller, context.clock)
   const seen = () => [
     context.events.filter(({ reason }) => reason === 'FailedBinding').length,
     context.client.requested('update').length,
@@ -69,9 +68,7 @@ test('claims and volumes are looked at when they come, and again every 15 s, unt
   await context.clock.advance(2_000)
   const after = seen()
   assert.ok(after[0]! > before[0]! && after[1]! > before[1]!)
-  stopping.abort()
-  await context.clock.advance(1_000)
-  await stopped
+  await stop()
 })
 
 test('a claim that a volume waits for is looked at once more', async () => {
@@ -81,14 +78,11 @@ test('a claim that a volume waits for is looked at once more', async () => {
     cached: [claim(), volume('v', { phase: 'Bound', claimUid: 'c-uid', size: '1Mi' })],
   })
   const controller = await persistentVolumeBinderController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
+  const { stop } = startLoop(controller, context.clock)
   await context.clock.advance(1_000)
   // When it came, and when its volume did.
   assert.equal(context.events.filter(({ reason }) => reason === 'FailedBinding').length, 2)
-  stopping.abort()
-  await context.clock.advance(1_000)
-  await stopped
+  await stop()
 })
 
 test('what is gone leaves nothing behind', () => {

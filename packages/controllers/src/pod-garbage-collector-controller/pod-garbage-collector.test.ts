@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
-import { testContext } from '@gyropilot/runtime/testing'
+import { startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { FakeRequest } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refusal } from '../workload-support/fixtures.ts'
@@ -38,8 +38,7 @@ async function collecting(given: Given) {
     return answer
   }
   const controller = await podGarbageCollectorController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
+  const { stop } = startLoop(controller, clock)
   await clock.advance(0)
   return {
     client,
@@ -54,11 +53,7 @@ async function collecting(given: Given) {
       metrics.value('pod_gc_collector_force_delete_pods_total', { namespace: 'ns', reason }),
     errors: (reason: string) =>
       metrics.value('pod_gc_collector_force_delete_pod_errors_total', { namespace: 'ns', reason }),
-    async stop() {
-      stopping.abort()
-      await clock.advance(0)
-      await stopped
-    },
+    stop,
   }
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { SharedInformerFactory } from '@gyropilot/runtime'
-import { drive, testContext } from '@gyropilot/runtime/testing'
+import { drive, startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { Outcome } from '@gyropilot/runtime'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
@@ -132,9 +132,7 @@ test('Given a cluster with the gate on, when a Pod uses a projected Pod certific
   const pod = client.put(resources.pods, podWithCertificate())
   const informers = new SharedInformerFactory({ client, clock, random, logger })
   const controller = await podCertificateRequestCleanerController.build({ ...context, informers })
-  const stop = new AbortController()
-  informers.start(stop.signal)
-  const running = controller!.run(stop.signal)
+  const { stop } = startLoop(controller, clock, informers)
 
   // What the kubelet asks for and a signer answers.
   const issued = request('r', NOW_MS - clock.nowMs(), 'Issued')
@@ -148,8 +146,7 @@ test('Given a cluster with the gate on, when a Pod uses a projected Pod certific
   })
   assert.deepEqual(client.list(resources.pods), [pod])
 
-  stop.abort()
-  await running
+  await stop()
   await informers.shutdown()
 })
 

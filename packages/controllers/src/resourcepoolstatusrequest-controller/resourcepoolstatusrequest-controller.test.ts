@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceClaim, ResourceSlice } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { RecordingMetrics, drive, testContext } from '@gyropilot/runtime/testing'
+import { RecordingMetrics, drive, startLoop, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { cleanUp, isExpired } from './clean-up.ts'
@@ -382,8 +382,7 @@ test('Given a live cluster, then a request is answered once, filtered and limite
   const asked = request({ poolName: 'a', limit: 1 }, undefined, { creationTimestamp: ago(0) })
   context.informers.fill(context.client.put(POOL_STATUS_REQUESTS, asked))
   const loop = await resourcePoolStatusRequestController.build(context)
-  const stop = new AbortController()
-  const run = loop!.run(stop.signal)
+  const { stop } = startLoop(loop, context.clock)
   await context.clock.advance(1_000)
   const [sent, ...more] = context.client.requested('update')
   assert.deepEqual(more, [])
@@ -393,7 +392,5 @@ test('Given a live cluster, then a request is answered once, filtered and limite
   context.informers.apply(resources.resourceslices, slice('a'))
   await context.clock.advance(1_000)
   assert.equal(context.client.requested('update').length, 1)
-  stop.abort()
-  await context.clock.advance(1_000)
-  await run
+  await stop()
 })

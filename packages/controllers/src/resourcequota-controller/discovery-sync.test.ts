@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ResourceType } from '@gyropilot/api'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { Monitors } from '../monitor-support/monitors.ts'
 import { DiscoverySync } from './discovery-sync.ts'
 import { PauseGate } from './pause-gate.ts'
@@ -56,7 +56,6 @@ function syncing(documents: Record<string, unknown>) {
   })
   const gate = new PauseGate()
   const sync = new DiscoverySync({ client, clock, logger, monitors, gate })
-  const stop = new AbortController()
   return {
     documents,
     broken,
@@ -64,8 +63,7 @@ function syncing(documents: Record<string, unknown>) {
     gate,
     clock,
     logger,
-    begin: () => sync.run(stop.signal),
-    stop: () => stop.abort(),
+    begin: () => startLoop(sync, clock),
     monitored: () => [...monitored].toSorted().join(' '),
   }
 }
@@ -75,13 +73,9 @@ const CORE = groups(group('', current('v1', PODS)))
 describe('Given discovery errors, unsynced resources, partial group failures, then monitors are kept, added, removed as listed', () => {
   const begun = async () => {
     const world = syncing({ '/api': CORE, '/apis': example(current('v1', WIDGETS)) })
-    const running = world.begin()
+    const { stop: end } = world.begin()
     await world.clock.advance(0)
     assert.equal(world.monitored(), 'pods widgets')
-    const end = async (): Promise<void> => {
-      world.stop()
-      await running
-    }
     return { ...world, end }
   }
 
@@ -153,7 +147,7 @@ describe('Given discovery errors, unsynced resources, partial group failures, th
 })
 
 test('Quotable = namespaced preferred resources with verbs create, list, watch, delete, except those that nobody counts', async () => {
-  const { begin, clock, stop, monitored } = syncing({
+  const { begin, clock, monitored } = syncing({
     '/api': groups(
       group(
         '',
@@ -169,9 +163,8 @@ test('Quotable = namespaced preferred resources with verbs create, list, watch, 
     ),
     '/apis': groups(group('events.k8s.io', current('v1', serving('events', 'Event')))),
   })
-  const running = begin()
+  const { stop } = begin()
   await clock.advance(0)
   assert.equal(monitored(), 'pods')
-  stop()
-  await running
+  await stop()
 })

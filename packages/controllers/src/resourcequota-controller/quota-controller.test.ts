@@ -4,7 +4,7 @@ import { resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceQuota, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { ControllerContext } from '@gyropilot/runtime'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { PRIMARY_QUEUE, PRIORITY_QUEUE, RESOURCE_CHANGES_QUEUE } from './config.ts'
 import { resourceQuotaController } from './index.ts'
@@ -79,8 +79,7 @@ async function working({
     return body
   }
   const controller = resourceQuotaController.build(context) as ResourceQuotaController
-  const stop = new AbortController()
-  const running = controller.run(stop.signal)
+  const { stop: end } = startLoop(controller, clock)
   await clock.advance(0)
   return {
     ...context,
@@ -90,10 +89,7 @@ async function working({
       await clock.advance(afterMs)
       return statuses.splice(0)
     },
-    async end() {
-      stop.abort()
-      await running
-    },
+    end,
   }
 }
 

@@ -4,6 +4,7 @@ import { resources } from '@gyropilot/api'
 import type { Node, Service } from '@gyropilot/api'
 import { ImplementedElsewhere } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
+import { startLoop } from '@gyropilot/runtime/testing'
 import { cloudContext, node, partsOnly } from '../cloud-support/fixtures.ts'
 import { AUTOSCALER_TAINT, EXCLUDE_LABEL } from './config.ts'
 import { service } from './fixtures.ts'
@@ -22,8 +23,7 @@ async function started(
   )
   for (const each of services) context.client.put(resources.services, each)
   const loop = (await serviceLbController.build(context))!
-  const stop = new AbortController()
-  const end = loop.run(stop.signal)
+  const { stop: stopped } = startLoop(loop, context.clock)
   await context.clock.advance(0)
   const updates = () => cloud!.faults.countOf('updateLoadBalancer')
   return {
@@ -40,10 +40,7 @@ async function started(
       context.informers.remove(resources.nodes, gone)
       await context.clock.advance(0)
     },
-    async stopped() {
-      stop.abort()
-      await end
-    },
+    stopped,
   }
 }
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, Secret } from '@gyropilot/api'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { CA_PEM, account, tokenSecret } from './fixtures.ts'
 import { serviceAccountTokenController } from './index.ts'
@@ -27,16 +27,11 @@ async function issuing(objects: readonly KubernetesObject[]) {
   for (const secret of client.list(resources.secrets)) informers.fill(secret)
   for (const known of client.list(resources.serviceaccounts)) informers.fill(known)
   const controller = await serviceAccountTokenController.build(context)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
+  const { stop } = startLoop(controller, clock)
   await clock.advance(0)
   return {
     ...context,
-    async stop() {
-      stopping.abort()
-      await clock.advance(1_000)
-      await stopped
-    },
+    stop,
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import { BucketRateLimiter, ExponentialRateLimiter, MaxOfRateLimiter } from '@gyropilot/runtime'
-import { fakeInformers, testClock, testContext } from '@gyropilot/runtime/testing'
+import { fakeInformers, startLoop, testClock, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { resourceWatch, migrationWatch } from './migration-watches.ts'
 import { discoveredResource, migration } from './migration-fixtures.ts'
@@ -133,11 +133,8 @@ test('all of its loops run', async () => {
     cached: [migration(), migration(['running'], { name: 'begun', resource: 'daemonsets' })],
   })
   const controller = await storageVersionMigratorController.build(context)
-  const stop = new AbortController()
-  const running = controller!.run(stop.signal)
+  const { stop } = startLoop(controller, context.clock)
   await context.clock.advance(1_000)
   assert.ok(context.client.requests.length > 0)
-  stop.abort()
-  await context.clock.advance(1_000)
-  await running
+  await stop()
 })

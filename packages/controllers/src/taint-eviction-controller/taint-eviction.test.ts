@@ -4,7 +4,7 @@ import type { TestContext as Test } from 'node:test'
 import { keyOf, resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { WorkClock, statusError, testContext } from '@gyropilot/runtime/testing'
+import { WorkClock, startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { node, noExecute, pod, tolerating } from './fixtures.ts'
 import { taintEvictionController } from './index.ts'
@@ -25,13 +25,7 @@ async function evicting(
   const { client, informers, clock, metrics, events } = context
   const controller = await taintEvictionController.build(context)
   for (const each of pods) client.put(resources.pods, each)
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  const stop = async (): Promise<void> => {
-    stopping.abort()
-    await clock.advance(1_000)
-    await stopped
-  }
+  const { stop } = startLoop(controller, clock)
   t.after(stop)
   await clock.advance(0)
   return {
@@ -77,13 +71,7 @@ test('Given nodes that all change while a pod does, then the pod is judged after
   const clock = new WorkClock(context.clock, WHOLE_TURN_MS)
   for (const each of pods) context.client.put(resources.pods, each)
   const controller = await taintEvictionController.build({ ...context, clock })
-  const stopping = new AbortController()
-  const stopped = controller!.run(stopping.signal)
-  t.after(async () => {
-    stopping.abort()
-    await context.clock.advance(1_000)
-    await stopped
-  })
+  t.after(startLoop(controller, context.clock).stop)
   const deletions = (): number => context.client.requested('delete').length
   const atTurns = new Set<number>()
   const look = (): void => {

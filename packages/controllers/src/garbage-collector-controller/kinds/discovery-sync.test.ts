@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { DiscoverySync } from './discovery-sync.ts'
 import { resourcesSyncErrors } from '../metrics.ts'
 import { GraphMonitors } from './monitors.ts'
@@ -117,8 +117,7 @@ test('Empty result: count an error, change nothing', async () => {
     '/apis': groups(),
   }
   const { sync, monitors, clock, errors } = syncing(documents)
-  const stop = new AbortController()
-  const running = sync.run(stop.signal)
+  const { stop } = startLoop(sync, clock)
   await clock.advance(0)
   assert.equal(errors(), 0)
   documents['/api'] = groups()
@@ -128,8 +127,7 @@ test('Empty result: count an error, change nothing', async () => {
   await clock.advance(30_000)
   assert.equal(errors(), 2)
   assert.equal(monitors.isSynced(resources.pods), true)
-  stop.abort()
-  await running
+  await stop()
 })
 
 test('Discovery loop, every 30s, first run at start; an equal result changes nothing', async () => {
@@ -138,8 +136,7 @@ test('Discovery loop, every 30s, first run at start; an equal result changes not
     '/apis': groups(),
   }
   const { sync, clock, started } = syncing(documents)
-  const stop = new AbortController()
-  const running = sync.run(stop.signal)
+  const { stop } = startLoop(sync, clock)
   await clock.advance(0)
   assert.deepEqual(ids(started), ['v1/pods'])
   documents['/apis'] = groups(group('example.com', current('v1', WIDGETS)))
@@ -149,8 +146,7 @@ test('Discovery loop, every 30s, first run at start; an equal result changes not
   assert.deepEqual(ids(started), ['v1/pods', 'v1/widgets'])
   await clock.advance(30_000)
   assert.deepEqual(ids(started), ['v1/pods', 'v1/widgets'])
-  stop.abort()
-  await running
+  await stop()
 })
 
 test('monitors that cannot be added: the set is not accepted, so it is tried again next time', async () => {
@@ -160,15 +156,13 @@ test('monitors that cannot be added: the set is not accepted, so it is tried aga
   metadataInformers.informer = () => {
     throw new Error('no informers today')
   }
-  const stop = new AbortController()
-  const running = sync.run(stop.signal)
+  const { stop } = startLoop(sync, clock)
   await clock.advance(0)
   assert.deepEqual([errors(), monitors.isSynced(resources.pods)], [1, false])
   metadataInformers.informer = informer
   await clock.advance(30_000)
   assert.deepEqual([errors(), monitors.isSynced(resources.pods)], [1, true])
-  stop.abort()
-  await running
+  await stop()
 })
 
 test('Wait up to 30s for all monitors to sync; on timeout count an error, but accept the set', async () => {
@@ -185,8 +179,7 @@ test('Wait up to 30s for all monitors to sync; on timeout count an error, but ac
     })
     return real
   }
-  const stop = new AbortController()
-  const running = sync.run(stop.signal)
+  const { stop } = startLoop(sync, clock)
   await clock.advance(29_999)
   assert.equal(errors(), 0)
   await clock.advance(1)
@@ -194,6 +187,5 @@ test('Wait up to 30s for all monitors to sync; on timeout count an error, but ac
   await clock.advance(120_000)
   assert.equal(errors(), 1, 'accepted: not waited for again')
   assert.deepEqual(ids(started), ['v1/pods'])
-  stop.abort()
-  await running
+  await stop()
 })
