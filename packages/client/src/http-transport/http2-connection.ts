@@ -4,10 +4,8 @@ import type { FrameHandler } from '../http2/frame-reader.ts'
 import { FrameWriter } from '../http2/frame-writer.ts'
 import { HpackDecoder } from '../http2/hpack-decoder.ts'
 import {
-  DEFAULT_FRAME_BYTES,
   DEFAULT_WINDOW_BYTES,
   ERROR_CODE,
-  FLAG,
   FRAME,
   Http2ProtocolError,
   LARGEST_STREAM_ID,
@@ -23,11 +21,14 @@ import {
   lostBy,
   lostError,
   notProcessed,
+  resetBy,
   unsendable,
   violation,
   windowTooLarge,
   wrongSize,
 } from './http2-failures.ts'
+import { ControlFrames } from './http2-control-frames.ts'
+import type { GoAway } from './http2-control-frames.ts'
 import { HeaderBlocks } from './http2-header-blocks.ts'
 import { ConnectionHealth } from './http2-health.ts'
 import type { HealthOptions } from './http2-health.ts'
@@ -38,13 +39,8 @@ import type { Connection, Exchange, WireAnswer } from './connection.ts'
 const STREAM_WINDOW_BYTES = 4 << 20
 // As Go: in effect unlimited, so that a watch nobody reads cannot hold up the others. Each stream still has its own window.
 const CONNECTION_WINDOW_BYTES = 1 << 30
-/** RFC 9113 recommends no smaller limit; for servers whose SETTINGS name none. */
-const STREAMS_WITHOUT_LIMIT = 100
 const HEADER_LIST_BYTES_MAX = 1 << 20
-/** Answers to PING and SETTINGS that the server does not take off the connection. */
-const REPLIES_MAX = 1000
 const SETTINGS_TIMEOUT_MS = 10_000
-const PING_BYTES = Buffer.from('gyroping')
 
 interface Http2Options extends HealthOptions {
   onClosed(): void
@@ -64,16 +60,12 @@ export class Http2Connection implements Connection, FrameHandler {
   readonly #decoder = new HpackDecoder(HEADER_LIST_BYTES_MAX)
   readonly #sender: Http2Sender
   readonly #health: ConnectionHealth
+  readonly #control: ControlFrames
   readonly #streams = new Map<number, Http2Stream>()
-  readonly #started = Promise.withResolvers<void>()
   #nextStreamId = 1
   #draining = false
   #closed = false
   #lost: TransportError | undefined
-  #repliesWaiting = 0
-
-  #streamsMax = STREAMS_WITHOUT_LIMIT
-  #hasSettings = false
   /** How much the server may send before it hears of more. */
   #receiveWindow = CONNECTION_WINDOW_BYTES
 
@@ -90,16 +82,20 @@ export class Http2Connection implements Connection, FrameHandler {
         this.#onBlock(streamId, endsStream, bytes, start, end),
     )
     this.#health = new ConnectionHealth(options, {
-      ping: () => this.#writer.ping(PING_BYTES, false),
+      ping: () => this.#control.ping(),
       onDead: (text) => {
         this.#lost = lostError('HTTP2_CONNECTION_LOST', text)
         this.#end(undefined)
       },
     })
-    this.#writer = new FrameWriter(socket, () => (this.#repliesWaiting = 0))
+    this.#writer = new FrameWriter(socket, () => this.#control.repliesTaken())
     this.#sender = new Http2Sender(this.#writer, this.#authority)
-    // Whoever waits for them hears of it; after that nobody does.
-    this.#started.promise.catch(() => {})
+    this.#control = new ControlFrames({
+      writer: this.#writer,
+      sender: this.#sender,
+      health: this.#health,
+      streams: this.#streams,
+    })
     this.#writer.raw(PREFACE)
     this.#writer.settings([
       [SETTING.enablePush, 0],
@@ -125,7 +121,7 @@ export class Http2Connection implements Connection, FrameHandler {
       this.#end(new TransportError('ETIMEDOUT', text))
     })
     try {
-      await this.#started.promise
+      await this.#control.settled
     } finally {
       timer.cancel()
       if (this.#streams.size === 0) this.#socket.unref()
@@ -138,7 +134,7 @@ export class Http2Connection implements Connection, FrameHandler {
 
   /** It can take one more exchange now. */
   get available(): boolean {
-    return !this.#draining && this.#streams.size < this.#streamsMax
+    return !this.#draining && this.#streams.size < this.#control.streamsMax
   }
 
   start(exchange: Exchange): Promise<WireAnswer> {
@@ -197,7 +193,8 @@ export class Http2Connection implements Connection, FrameHandler {
     start: number,
     end: number,
   ): void {
-    if (!this.#hasSettings && type !== FRAME.settings) throw violation('no SETTINGS at first')
+    if (!this.#control.hasSettings && type !== FRAME.settings)
+      throw violation('no SETTINGS at first')
     this.#blocks.expect(type, streamId)
     switch (type) {
       case FRAME.headers:
@@ -209,11 +206,11 @@ export class Http2Connection implements Connection, FrameHandler {
       case FRAME.rstStream:
         return this.#onReset(streamId, bytes, start, end)
       case FRAME.settings:
-        return this.#onSettings(flags, streamId, bytes, start, end)
+        return this.#control.onSettings(flags, streamId, bytes, start, end)
       case FRAME.ping:
-        return this.#onPing(flags, streamId, bytes, start, end)
+        return this.#control.onPing(flags, streamId, bytes, start, end)
       case FRAME.goAway:
-        return this.#onGoAway(streamId, bytes, start, end)
+        return this.#onGoAway(this.#control.goAwayOf(streamId, bytes, start, end))
       case FRAME.pushPromise:
         throw violation('PUSH_PROMISE, which was forbidden')
       default:
@@ -222,7 +219,7 @@ export class Http2Connection implements Connection, FrameHandler {
   }
 
   onDataFrame(streamId: number, length: number): void {
-    if (!this.#hasSettings || this.#blocks.isOpen) throw violation('DATA out of its place')
+    if (!this.#control.hasSettings || this.#blocks.isOpen) throw violation('DATA out of its place')
     this.#receiveWindow -= length
     if (this.#receiveWindow < 0)
       throw new Http2ProtocolError('FLOW_CONTROL_ERROR', 'more DATA than the window allows')
@@ -289,17 +286,7 @@ export class Http2Connection implements Connection, FrameHandler {
     if (end - start !== 4) throw wrongSize('RST_STREAM')
     const stream = this.#streamOf(streamId)
     if (stream === undefined) return
-    const code = bytes.readUInt32BE(start)
-    const { what } = stream.exchange
-    let failure: TransportError
-    if (code === ERROR_CODE.REFUSED_STREAM && !stream.answered) failure = notProcessed(what)
-    else if (code === ERROR_CODE.NO_ERROR && !stream.answered)
-      failure = new TransportError('EOF', `${what}: EOF before the answer`)
-    else {
-      const text = `${what}: stream closed with error code ${errorCodeName(code)}`
-      failure = new TransportError('HTTP2_STREAM_ERROR', text)
-    }
-    stream.finish(failure)
+    stream.finish(resetBy(bytes.readUInt32BE(start), stream))
     this.#remove(stream)
   }
 
@@ -318,69 +305,8 @@ export class Http2Connection implements Connection, FrameHandler {
     else if (stream.unsentBytes > 0) this.#sender.body(stream)
   }
 
-  #onSettings(flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
-    if (streamId !== 0) throw violation('SETTINGS of a stream')
-    if (flags & FLAG.ack) {
-      if (start !== end) throw wrongSize('SETTINGS')
-      if (!this.#hasSettings) throw violation('no SETTINGS at first')
-      return
-    }
-    if ((end - start) % 6 !== 0) throw wrongSize('SETTINGS')
-    for (let at = start; at < end; at += 6)
-      this.#onSetting(bytes.readUInt16BE(at), bytes.readUInt32BE(at + 2))
-    this.#writer.settingsAck()
-    this.#replied()
-    if (!this.#hasSettings) {
-      this.#hasSettings = true
-      this.#started.resolve()
-    }
-    this.#sender.goOn()
-  }
-
-  #onSetting(name: number, value: number): void {
-    if (name === SETTING.headerTableSize) this.#sender.headerTableBytesMax = value
-    else if (name === SETTING.maxConcurrentStreams) this.#streamsMax = value
-    else if (name === SETTING.initialWindowSize) {
-      if (value > LARGEST_WINDOW_BYTES) throw windowTooLarge()
-      for (const stream of this.#streams.values()) {
-        stream.sendWindow += value - this.#sender.streamWindowBytes
-        if (stream.sendWindow > LARGEST_WINDOW_BYTES) throw windowTooLarge()
-      }
-      this.#sender.streamWindowBytes = value
-    } else if (name === SETTING.maxFrameSize) {
-      if (value < DEFAULT_FRAME_BYTES || value > 0xff_ffff)
-        throw violation(`frames of ${value} bytes`)
-      this.#sender.frameBytesMax = value
-    } else if (name === SETTING.enablePush && value !== 0)
-      throw violation('a server that enables push')
-  }
-
-  #onPing(flags: number, streamId: number, bytes: Buffer, start: number, end: number): void {
-    if (streamId !== 0) throw violation('PING of a stream')
-    if (end - start !== 8) throw wrongSize('PING')
-    if (!(flags & FLAG.ack)) {
-      this.#writer.ping(bytes.subarray(start, end), true)
-      return this.#replied()
-    }
-    if (bytes.compare(PING_BYTES, 0, 8, start, end) !== 0) return
-    this.#health.answered(this.#streams.size > 0)
-  }
-
-  #replied(): void {
-    if (++this.#repliesWaiting > REPLIES_MAX)
-      throw new Http2ProtocolError(
-        'ENHANCE_YOUR_CALM',
-        'more PING and SETTINGS than answers are read',
-      )
-  }
-
-  /** What the server has not looked at, and will not (section 6.8). */
-  #onGoAway(streamId: number, bytes: Buffer, start: number, end: number): void {
-    if (streamId !== 0) throw violation('GOAWAY of a stream')
-    if (end - start < 8) throw wrongSize('GOAWAY')
+  #onGoAway({ lastId, code }: GoAway): void {
     this.#draining = true
-    const lastId = streamIdAt(bytes, start)
-    const code = bytes.readUInt32BE(start + 4)
     if (code !== ERROR_CODE.NO_ERROR)
       this.#lost ??= lostError(
         'HTTP2_CONNECTION_LOST',
@@ -458,7 +384,7 @@ export class Http2Connection implements Connection, FrameHandler {
     this.#reader.stop()
     this.#writer.close()
     this.#sender.stop()
-    this.#started.reject(
+    this.#control.giveUp(
       this.#lost ??
         lostError('EOF', `connection to ${this.#authority}: closed before its SETTINGS`),
     )

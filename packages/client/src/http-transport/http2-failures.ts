@@ -1,5 +1,5 @@
 import { errorText } from '@gyropilot/foundation'
-import { Http2ProtocolError } from '../http2/protocol.ts'
+import { ERROR_CODE, Http2ProtocolError, errorCodeName } from '../http2/protocol.ts'
 import { TransportError } from '../transport.ts'
 import type { Exchange } from './connection.ts'
 import { codeOf } from './dial.ts'
@@ -51,4 +51,17 @@ export function notProcessed(what: string): TransportError {
     `${what}: connection closed before the request was taken`,
     { notProcessed: true },
   )
+}
+
+/** What RST_STREAM with this code means to the exchange. */
+export function resetBy(
+  code: number,
+  { answered, exchange }: { readonly answered: boolean; readonly exchange: Exchange },
+): TransportError {
+  const { what } = exchange
+  if (code === ERROR_CODE.REFUSED_STREAM && !answered) return notProcessed(what)
+  if (code === ERROR_CODE.NO_ERROR && !answered)
+    return new TransportError('EOF', `${what}: EOF before the answer`)
+  const text = `${what}: stream closed with error code ${errorCodeName(code)}`
+  return new TransportError('HTTP2_STREAM_ERROR', text)
 }
