@@ -138,7 +138,7 @@ export class Reconciler {
       }
       await yieldIfLong(this.#options.clock)
     }
-    await this.#detach(leaving)
+    if (leaving.length > 0) await this.#detach(leaving)
     for (const volumeName of volumeNames) {
       for (const wanted of this.desired.attachmentsOf(volumeName)) this.#attach(volumeName, wanted)
       await yieldIfLong(this.#options.clock)
