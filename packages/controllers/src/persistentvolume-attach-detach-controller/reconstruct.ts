@@ -3,7 +3,8 @@
  * Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Sync, Start. State only.
  */
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '@gyropilot/api'
-import { specOfVolume } from '../volume-support/volume-spec.ts'
+import { isAttachable, specOfVolume } from '../volume-support/volume-spec.ts'
+import type { VolumeSpec } from '../volume-support/volume-spec.ts'
 import type { ActualWorld } from './actual-world.ts'
 import { MANAGED_ANNOTATION } from './config.ts'
 import type { DesiredWorld } from './desired-world.ts'
@@ -39,7 +40,7 @@ export function reconstruct(worlds: Worlds, found: Found, populator: Populator):
   // 2.
   for (const { spec } of found.attachments) {
     const volume = found.volumeNamed(spec.source.persistentVolumeName ?? '')
-    const resolved = volume && specOfVolume(volume)
+    const resolved = volume && attachableSpecOf(volume, populator)
     if (resolved === undefined || actual.get(resolved.uniqueName, spec.nodeName) !== undefined)
       continue
     actual.uncertain(resolved.uniqueName, spec.nodeName, resolved)
@@ -51,5 +52,18 @@ export function reconstruct(worlds: Worlds, found: Found, populator: Populator):
       if (actual.get(volumeName, nodeName)?.isConfirmed === true)
         actual.attached(volumeName, nodeName, spec)
     }
+  }
+}
+
+/** Undefined: nothing can be said of it, or nobody attaches it (any more); its VolumeAttachment is left alone. */
+function attachableSpecOf(
+  volume: PersistentVolume,
+  { driverNamed }: Pick<Populator, 'driverNamed'>,
+): VolumeSpec | undefined {
+  try {
+    const spec = specOfVolume(volume)
+    return spec !== undefined && isAttachable(spec, driverNamed) ? spec : undefined
+  } catch {
+    return undefined
   }
 }

@@ -8,6 +8,7 @@ import {
   attaching,
   attachment,
   claim,
+  driver,
   node,
   persistentVolume,
   pod,
@@ -43,6 +44,21 @@ test('after a restart a volume that only a VolumeAttachment tells of waits for t
   world.put(node('a'))
   await world.advance(1_500)
   assert.deepEqual(world.attachments(), [])
+})
+
+test('a VolumeAttachment of what nobody attaches any more, or nobody can name, is left alone', async (t) => {
+  const azureFile = { secretName: 's', shareName: 'share' }
+  const objects = [
+    node('a', { ready: 'Unknown' }),
+    driver(false),
+    persistentVolume('data'),
+    attachment('data', 'a'),
+    persistentVolume('file', { source: { azureFile, claimRef: undefined } }),
+    attachment('file', 'a'),
+  ]
+  const world = await attaching(t, { objects })
+  await world.advance(7 * MINUTE_MS, 1_000)
+  assert.deepEqual(world.attachments().toSorted(), ['data@a', 'file@a'])
 })
 
 test('what only a VolumeAttachment tells of is forced too, six minutes after the restart', async (t) => {

@@ -55,11 +55,13 @@ const HANDLES: readonly (readonly [
     'file.csi.azure.com',
     '#plain#s#pv#ns',
   ],
-  [{ azureFile: { secretName, shareName: 's' } }, 'file.csi.azure.com', '#acc#s#pv#default'],
   [
-    { azureFile: { secretName: `my-${secretName}-2`, shareName: 's' } },
+    {
+      azureFile: { secretName: `my-${secretName}-2`, shareName: 's', secretNamespace: 'other' },
+      claimRef: { namespace: 'ns', name: 'c' },
+    },
     'file.csi.azure.com',
-    '#acc#s#pv#default',
+    '#acc#s#pv#other',
   ],
   [{ cinder: { volumeID: 'cv' } }, 'cinder.csi.openstack.org', 'cv'],
   [{ vsphereVolume: { volumePath: '[ds] x.vmdk' } }, 'csi.vsphere.vmware.com', '[ds] x.vmdk'],
@@ -73,10 +75,16 @@ for (const [spec, driver, handle, labels] of HANDLES) {
 }
 
 test('the resource group of a share stands before its account', () => {
-  const share = volume({ azureFile: { secretName, shareName: 's' } })
+  const share = volume({ azureFile: { secretName, shareName: 's', secretNamespace: 'other' } })
   const annotations = { 'kubernetes.io/azure-file-resource-group': 'group' }
   const named = { ...share, metadata: { ...share.metadata, annotations } }
-  assert.equal(translatedVolume(named)?.handle, 'group#acc#s#pv#default')
+  assert.equal(translatedVolume(named)?.handle, 'group#acc#s#pv#other')
+})
+
+test('a share whose secret is in a namespace that nobody names is refused', () => {
+  assert.throws(() => translatedVolume(volume({ azureFile: { secretName, shareName: 's' } })), {
+    message: 'could not find a secret namespace in PersistentVolumeSource or ClaimRef',
+  })
 })
 
 test('other volumes have not moved', () => {

@@ -36,13 +36,15 @@ const ZONE_LABELS = ['topology.kubernetes.io/zone', 'failure-domain.beta.kuberne
 const RESOURCE_GROUP = 'kubernetes.io/azure-file-resource-group'
 const UNSPECIFIED = 'UNSPECIFIED'
 
-/** Undefined: the volume is of no plugin that has moved out. */
+/** Undefined: the volume is of no plugin that has moved out. Throws for a share whose secret's namespace nobody names. */
 export function translatedVolume(volume: PersistentVolume): CsiVolume | undefined {
   const { spec = {}, metadata = {} } = volume
   if (spec.azureFile !== undefined) {
     const { secretName, secretNamespace, shareName } = spec.azureFile
     const group = metadata.annotations?.[RESOURCE_GROUP] ?? ''
-    const namespace = secretNamespace ?? spec.claimRef?.namespace ?? 'default'
+    const namespace = secretNamespace ?? spec.claimRef?.namespace
+    if (namespace === undefined)
+      throw new Error('could not find a secret namespace in PersistentVolumeSource or ClaimRef')
     const handle = fileHandle(group, secretName, shareName, metadata.name ?? '', namespace)
     return { driver: driverOf('kubernetes.io/azure-file')!, handle }
   }

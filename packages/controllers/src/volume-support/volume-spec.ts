@@ -68,7 +68,7 @@ export function specOfPodVolume(
   return specOfVolume(persistent)
 }
 
-/** Undefined: no plugin of ours has to do with it. */
+/** Undefined: no plugin of ours has to do with it. Throws where a moved plugin's driver cannot be told what it is. */
 export function specOfVolume(volume: PersistentVolume): VolumeSpec | undefined {
   const { metadata, spec = {} } = volume
   const name = metadata?.name ?? ''
