@@ -1,7 +1,28 @@
-/** Scripts that a pod runs once in a scenario, and how they ended. */
-import type { Pod } from '@gyropilot/api'
+/** Services with pods behind them, and scripts that a pod runs once in a scenario, and how they ended. */
+import type { Pod, Service } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
+import { deployment } from './objects.ts'
 import type { World } from './scenario.ts'
+
+interface Serving {
+  readonly spec?: Partial<NonNullable<Service['spec']>>
+  readonly replicas?: number
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** A Deployment of that name behind a Service of that name. */
+export async function serve(world: World, name: string, given: Serving = {}): Promise<void> {
+  const { replicas = 2, annotations } = given
+  await world
+    .of(resources.deployments)
+    .create(deployment(name, { replicas, ...(annotations && { annotations }) }))
+  await world.of(resources.services).create({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { app: name }, ports: [{ port: 80, targetPort: 8080 }], ...given.spec },
+  })
+}
 
 /** A pod that runs the script once and says with its exit code how it went. */
 export async function run(world: World, name: string, script: string): Promise<void> {

@@ -1,99 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TestContext } from 'node:test'
-import { apiVersionOf, resources } from '@gyropilot/api'
-import type { ConfigMap, KubernetesObject, OwnerReference, Pod, ResourceType } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import type { ConfigMap, Pod, ResourceType } from '@gyropilot/api'
 import { TransportError } from '@gyropilot/client'
-import { defaultControllersConfiguration } from '../configuration.ts'
-import { garbageCollectorController } from './index.ts'
-import { isCollectionOf, liveWorld } from './testing/live-world.ts'
-import type { LiveWorld, LiveWorldOptions } from './testing/live-world.ts'
-import { WorkClock, testContext } from '@gyropilot/runtime/testing'
-
-const UNKNOWN_UID = '11111111-1111-1111-1111-111111111111'
-
-async function started(
-  t: TestContext,
-  running = true,
-  options: LiveWorldOptions = {},
-): Promise<LiveWorld> {
-  const world = await liveWorld(options)
-  t.after(() => world.stop())
-  if (running) await start(world)
-  return world
-}
-
-async function start(world: LiveWorld): Promise<void> {
-  world.start()
-  await world.clock.advance(1_000)
-}
-
-const metadata = (
-  name: string,
-  owners: readonly OwnerReference[] = [],
-  finalizers: string[] = [],
-) => ({
-  name,
-  namespace: 'default',
-  ...(owners.length === 0 ? {} : { ownerReferences: owners }),
-  ...(finalizers.length === 0 ? {} : { finalizers }),
-})
-const configMap = (...given: Parameters<typeof metadata>): ConfigMap => ({
-  metadata: metadata(...given),
-})
-const pod = (...given: Parameters<typeof metadata>): Pod => ({
-  metadata: metadata(...given),
-  spec: { containers: [{ name: 'c', image: 'i' }] },
-})
-const controller = (name: string, finalizers: string[] = []) => ({
-  metadata: metadata(name, [], finalizers),
-  spec: {
-    replicas: 0,
-    selector: { app: name },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: { containers: [{ name: 'c', image: 'i' }] },
-    },
-  },
-})
-
-function refTo(
-  type: ResourceType,
-  { metadata: of }: KubernetesObject,
-  more: Partial<OwnerReference> = {},
-): OwnerReference {
-  const { name = '', uid = '' } = of ?? {}
-  return { apiVersion: apiVersionOf(type), kind: type.kind, name, uid, ...more }
-}
-const refToMap = (of: KubernetesObject, more?: Partial<OwnerReference>): OwnerReference =>
-  refTo(resources.configmaps, of, more)
-const BLOCKING = { blockOwnerDeletion: true }
-const absentRef = (name: string): OwnerReference => ({
-  apiVersion: 'v1',
-  kind: 'ReplicationController',
-  name,
-  uid: UNKNOWN_UID,
-})
-
-async function controllerWithPods(world: LiveWorld, more: Partial<OwnerReference> = {}) {
-  const rc = await world.create(resources.replicationcontrollers, controller('rc'))
-  const owners = [refTo(resources.replicationcontrollers, rc, more)]
-  const pods = [
-    await world.create(resources.pods, pod('one', owners)),
-    await world.create(resources.pods, pod('two', owners)),
-  ]
-  await world.clock.advance(100)
-  return { rc, pods }
-}
-
-async function existing<T extends KubernetesObject>(
-  world: LiveWorld,
-  type: ResourceType<T>,
-  objects: readonly T[],
-): Promise<string[]> {
-  const found = await Promise.all(objects.map((object) => world.find(type, object)))
-  return found.flatMap((object) => object?.metadata?.name ?? [])
-}
+import { isCollectionOf } from './testing/live-world.ts'
+import type { LiveWorldOptions } from './testing/live-world.ts'
+import {
+  BLOCKING,
+  UNKNOWN_UID,
+  absentRef,
+  configMap,
+  controller,
+  controllerWithPods,
+  existing,
+  metadata,
+  pod,
+  refTo,
+  refToMap,
+  start,
+  started,
+} from './testing/owners.ts'
 
 test('Given an RC with 2 pods deleted with Background, then pods are deleted; with Orphan or default, pods stay without the ref', async (t) => {
   for (const policy of ['Background', 'Orphan', undefined] as const) {
@@ -456,156 +382,4 @@ test('a custom finalizer on a dependent that was deleted in the background keeps
   await world.client.resource(resources.configmaps, 'default').patch('m', { type: 'merge', value })
   await world.clock.advance(5_000)
   assert.deepEqual(await existing(world, resources.configmaps, [middle, leaf]), [])
-})
-
-const WIDGETS: ResourceType = {
-  group: 'example.com',
-  version: 'v1',
-  resource: 'widgets',
-  kind: 'Widget',
-  namespaced: true,
-}
-
-async function defineWidgets(world: LiveWorld) {
-  const { group, version, resource, kind } = WIDGETS
-  const schema = {
-    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-  }
-  const definition = await world.create(resources.customresourcedefinitions, {
-    metadata: { name: `${resource}.${group}` },
-    spec: {
-      group,
-      names: { plural: resource, singular: 'widget', kind },
-      scope: 'Namespaced',
-      versions: [{ name: version, served: true, storage: true, schema }],
-    },
-  })
-  await world.clock.advance(31_000)
-  return definition
-}
-
-const widget = (...given: Parameters<typeof metadata>): KubernetesObject => ({
-  apiVersion: 'example.com/v1',
-  kind: 'Widget',
-  metadata: metadata(...given),
-})
-
-test('Given custom resources as owner and dependent of each other and of core objects, then cascading works', async (t) => {
-  const world = await started(t)
-  await defineWidgets(world)
-  const top = await world.create(resources.configmaps, configMap('top'))
-  const one = await world.create(WIDGETS, widget('one', [refToMap(top)]))
-  const two = await world.create(WIDGETS, widget('two', [refTo(WIDGETS, one)]))
-  const leaf = await world.create(resources.configmaps, configMap('leaf', [refTo(WIDGETS, two)]))
-  await world.clock.advance(1_000)
-  await world.delete(resources.configmaps, top)
-  await world.clock.advance(5_000)
-  assert.deepEqual(await existing(world, WIDGETS, [one, two]), [])
-  assert.equal(await world.find(resources.configmaps, leaf), undefined)
-})
-
-test('custom resources are orphaned and lose dangling references by a JSON merge patch', async (t) => {
-  const world = await started(t)
-  await defineWidgets(world)
-  const going = await world.create(resources.configmaps, configMap('going'))
-  const solid = await world.create(resources.configmaps, configMap('solid'))
-  const owners = [refToMap(going), refToMap(solid)]
-  const kept = await world.create(WIDGETS, widget('kept', owners))
-  await world.clock.advance(1_000)
-  await world.delete(resources.configmaps, going, 'Orphan')
-  await world.clock.advance(5_000)
-  assert.equal(await world.find(resources.configmaps, going), undefined)
-  assert.deepEqual((await world.find(WIDGETS, kept))?.metadata?.ownerReferences, [refToMap(solid)])
-  assert.ok(world.writes().includes('patch widgets -> 415'))
-  const dangling = await world.create(
-    WIDGETS,
-    widget('dangling', [absentRef('x'), refToMap(solid)]),
-  )
-  await world.clock.advance(5_000)
-  const left = await world.find(WIDGETS, dangling)
-  assert.deepEqual(left?.metadata?.ownerReferences, [refToMap(solid)])
-})
-
-test('Given a CRD that is deleted, then its instances’ dependents go (TestCRDDeletionCascading)', async (t) => {
-  const world = await started(t)
-  const definition = await defineWidgets(world)
-  const owner = await world.create(WIDGETS, widget('owner'))
-  const child = await world.create(
-    resources.configmaps,
-    configMap('child', [refTo(WIDGETS, owner)]),
-  )
-  await world.clock.advance(1_000)
-  await world.delete(resources.customresourcedefinitions, definition)
-  await world.clock.advance(60_000)
-  assert.equal(await world.find(resources.customresourcedefinitions, definition), undefined)
-  assert.equal(await world.find(resources.configmaps, child), undefined)
-})
-
-test('names, identity, client rate and queues are those of the page', async (t) => {
-  const { name, aliases, serviceAccount, enabledByDefault, clientRate } = garbageCollectorController
-  assert.deepEqual(
-    [name, aliases, serviceAccount, enabledByDefault, clientRate],
-    [
-      'garbage-collector-controller',
-      ['garbagecollector'],
-      'generic-garbage-collector',
-      true,
-      { qpsFactor: 2, burstFactor: 1 },
-    ],
-  )
-  const world = await started(t)
-  const owner = await world.create(resources.configmaps, configMap('owner', [absentRef('gone')]))
-  await world.create(resources.configmaps, configMap('stays', [refToMap(owner)]))
-  await world.delete(resources.configmaps, owner, 'Orphan')
-  await world.clock.advance(1_000)
-  for (const queue of ['graph_changes', 'attempt_to_delete', 'attempt_to_orphan']) {
-    const adds = world.metrics.value('workqueue_adds_total', { name: `garbage_collector_${queue}` })
-    assert.ok(Number(adds) > 0, queue)
-  }
-})
-
-test('--enable-garbage-collector false: controller not started', () => {
-  const configuration = (enableGarbageCollector: boolean) => ({
-    ...defaultControllersConfiguration,
-    garbageCollector: { enableGarbageCollector, concurrentGcSyncs: 1 },
-  })
-  const build = (on: boolean) =>
-    garbageCollectorController.build(testContext({ configuration: configuration(on) }))
-  assert.equal(build(false), undefined)
-  assert.notEqual(build(true), undefined)
-  assert.deepEqual(defaultControllersConfiguration.garbageCollector, {
-    enableGarbageCollector: true,
-    concurrentGcSyncs: 20,
-  })
-})
-
-test('the graph is shown as Graphviz text, without nodes that nobody refers to', async (t) => {
-  const world = await started(t)
-  const owner = await world.create(resources.configmaps, configMap('owner'))
-  const child = await world.create(resources.configmaps, configMap('child', [refToMap(owner)]))
-  await world.create(resources.configmaps, configMap('alone'))
-  await world.clock.advance(100)
-  const [ownerUid, childUid] = [owner.metadata!.uid!, child.metadata!.uid!]
-  const all = world.collector().graphviz()
-  assert.match(all, /^strict digraph full \{\n/)
-  assert.ok(all.includes(`"${childUid}" -> "${ownerUid}";`))
-  assert.ok(!all.includes('name=alone'))
-  assert.ok(world.collector().graphviz([ownerUid]).includes('name=child'))
-  assert.ok(!world.collector().graphviz(['nobody']).includes('name=child'))
-})
-
-/** What is worked between two looks at the clock, and with it how much of that is one turn: about 35 ms here, twice that without turns. */
-const LOOK_MS = 0.02
-
-test('a thousand changes at once are taken in over many turns', async (t) => {
-  let clock: WorkClock | undefined
-  const world = await liveWorld({ clockOf: (inner) => (clock = new WorkClock(inner, LOOK_MS)) })
-  t.after(() => world.stop())
-  for (let number = 0; number < 1_000; number++) {
-    const metadata = { name: `map-${number}`, namespace: 'default' }
-    await world.client.resource(resources.configmaps, 'default').create({ metadata })
-  }
-  await start(world)
-  assert.equal([...world.collector().graph.nodes()].length >= 1_000, true)
-  assert.ok(clock!.longestTurnMs <= 50, `${clock!.longestTurnMs} ms`)
 })
