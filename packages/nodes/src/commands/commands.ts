@@ -19,6 +19,7 @@ import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { ip } from './ip-command.ts'
 import { mount } from './mount-command.ts'
+import { enterMachine } from './machine-commands.ts'
 import { printf } from './printf-command.ts'
 import { sort } from './sort-command.ts'
 import { stat } from './stat-command.ts'
@@ -352,6 +353,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['mkdir', makeFolders],
   ['mount', mount],
   ['mv', move],
+  ['nsenter', enterMachine],
   ['printenv', printenv],
   ['printf', printf],
   ['ps', ps],

@@ -18,6 +18,14 @@ export const test: Command = async (task) => {
     '-r': exists,
     '-w': exists,
     '-s': async () => exists() && (await files.read(path())).length > 0,
+    '-x': () => exists() && (files.isFolder(path()) || (files.status(path()).mode & 0o111) !== 0),
+    // There are no devices, pipes, sockets and links.
+    '-b': () => false,
+    '-c': () => false,
+    '-h': () => false,
+    '-L': () => false,
+    '-p': () => false,
+    '-S': () => false,
     '-n': () => b !== '',
     '-z': () => b === '',
   }

@@ -13,6 +13,7 @@ import { AGNHOST_COMMANDS } from '../commands/image-programs/agnhost-command.ts'
 import { noNewPrivileges } from '../commands/image-programs/no-new-privileges.ts'
 import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS } from '../network-commands/network-commands.ts'
+import type { Machine } from '../shell/machine.ts'
 import type { Incoming, Network } from '../shell/network.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { Input, inputOf } from '../shell/input.ts'
@@ -44,6 +45,8 @@ export interface Place {
   readonly nodeName: string
   /** Absent: nothing connects. */
   readonly network?: ((signal: AbortSignal) => Network) | undefined
+  /** That its programs may enter. Absent: they may not. */
+  readonly machine?: Machine | undefined
   /** Says something in the name of its program. Absent: it is not running here. */
   tell?(bytes: Uint8Array): Promise<void>
   /** What the container runs with now. */
@@ -316,6 +319,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
   return {
     commands: commandsOf(container, network !== undefined),
     ...(network === undefined ? {} : { network }),
+    ...(place.machine && { machine: place.machine }),
     ...(place.tell && { tell: (bytes: Uint8Array) => place.tell!(bytes) }),
     askServer: (path: string) => place.client.raw({ method: 'GET', path }),
     files: await filesOf(place),

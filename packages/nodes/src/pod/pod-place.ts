@@ -27,6 +27,7 @@ export function placeOf(
     client,
     clock,
     nodeName,
+    ...(mayLeave(stored, container) && { machine: node.volumes.machine }),
     tell: async (bytes) => {
       const all = [...local.containers, ...local.ephemeral]
       const own = all.find(({ spec }) => spec.name === container.name)
@@ -37,4 +38,12 @@ export function placeOf(
       return own?.resources ?? container.resources
     },
   }
+}
+
+/** Whether its programs may enter the machine: nothing is refused to them, and they see its processes, or all of its files. */
+function mayLeave({ spec }: Pod, { securityContext }: Place['container']): boolean {
+  if (securityContext?.privileged !== true) return false
+  return (
+    spec?.hostPID === true || (spec?.volumes ?? []).some(({ hostPath }) => hostPath?.path === '/')
+  )
 }

@@ -2,6 +2,7 @@
 import type { FileTree } from '../files/file-tree.ts'
 import type { Guestbook } from './guestbook.ts'
 import type { Input } from './input.ts'
+import type { Machine } from './machine.ts'
 import type { Incoming, Network } from './network.ts'
 import type { ShellOptions } from './options.ts'
 
@@ -28,6 +29,8 @@ export interface Surroundings {
   readonly onBackground?: () => void
   /** Waits at a port for the next connection. Absent: nobody could open one. */
   readonly accept?: ((port: number) => Promise<Incoming>) | undefined
+  /** That its programs may enter. Absent: they may not. */
+  readonly machine?: Machine | undefined
   /** Says something in the name of the container's program. Absent: nobody would hear it. */
   readonly tell?: (bytes: Uint8Array) => Promise<void>
   /** A page of the API server, as JSON. Absent: there is none to ask. */

@@ -5,6 +5,7 @@ import type { FileStore } from '../files/file-store.ts'
 import { DriverBackend, OperationRefused } from './driver-backend.ts'
 import { NodeExpansion } from './node-expansion.ts'
 import type { NodeExpansionOptions } from './node-expansion.ts'
+import { NodeMachine } from './node-machine.ts'
 import { ReportedVolumes } from './reported-volumes.ts'
 import type { ReportedVolumesOptions } from './reported-volumes.ts'
 import { valuesOf } from './script.ts'
@@ -28,9 +29,11 @@ export class NodeVolumes {
   readonly #backend: DriverBackend
   readonly #reported: ReportedVolumes
   readonly #expansion: NodeExpansion
+  readonly machine: NodeMachine
 
   constructor(options: NodeVolumesOptions) {
     this.#options = options
+    this.machine = new NodeMachine(options.data, options.nodeName)
     this.#backend = new DriverBackend(options.clock)
     this.#reported = new ReportedVolumes(options)
     this.#expansion = new NodeExpansion(options)
