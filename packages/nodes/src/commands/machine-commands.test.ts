@@ -72,7 +72,10 @@ test('a file is a device until it is detached', async () => {
   assert.equal(await host(make), '')
   const find = "losetup | grep /tmp/k/file | awk '{ print $1 }'"
   assert.equal(await host(find), '/dev/loop0\n')
-  assert.equal(await host('mkfs -t ext4 /dev/loop0 && mount -t ext4 /dev/loop0 /tmp/k'), '')
+  assert.equal(
+    await host('mkfs -t ext4 /dev/loop0 && mount -t ext4 /dev/loop0 /tmp/k && chmod o+rwx /tmp/k'),
+    '',
+  )
   assert.equal(await host(`losetup -d /dev/loop0; ${find}`), '')
 })
 

@@ -21,6 +21,7 @@ const SCRIPT = '#!/bin/sh\necho "ran $1"; exit 3\n'
 for (const [script, files, expected] of [
   ['chmod u+x /s.sh; /s.sh a', { '/s.sh': SCRIPT }, 'ran a\n(3)'],
   ['chmod +x /s.sh; cd /; ./s.sh b', { '/s.sh': SCRIPT }, 'ran b\n(3)'],
+  ['chmod u+x /s.sh;/s.sh;', { '/s.sh': 'echo plain\n' }, 'plain\n'],
   ['/s.sh', { '/s.sh': SCRIPT }, 'sh: /s.sh: Permission denied\n(126)'],
   ['chmod 755 /s; /s', { '/s': '#!/usr/bin/env bash -e\nfalse\necho on\n' }, '(1)'],
   ['chmod 600 /nosuch', {}, 'chmod: /nosuch: No such file or directory\n(1)'],

@@ -63,7 +63,9 @@ async function runFile(
     return NOT_EXECUTABLE_EXIT_CODE
   }
   const text = Buffer.from(await files.read(path)).toString()
-  const [, shell, options = ''] = SHELL_LINE.exec(`${text}\n`) ?? []
+  // A shell runs what says nothing of whose it is itself.
+  const own = text.startsWith('#!') || text.includes('\0') ? [] : ['', 'sh']
+  const [, shell, options = ''] = SHELL_LINE.exec(`${text}\n`) ?? own
   const command = shell === undefined ? undefined : commands.get(shell)
   if (command === undefined) throw new UnknownCommand(name)
   const flags = options.split(/\s+/).filter((flag) => flag !== '')

@@ -50,14 +50,19 @@ export class NodeMachine implements Machine {
   }
 
   mountEmpty(path: string): void {
-    this.remove(path)
-    this.#data.of(this.#place(path))
+    this.#forget(path)
+    this.#data.renew(this.#place(path))
   }
 
   remove(path: string): void {
+    this.#forget(path)
+    this.#data.of(nodePlace(this.#nodeName, '/')).remove(path)
+  }
+
+  /** What others keep there and below. */
+  #forget(path: string): void {
     for (const [known] of this.#data.foldersOf(this.#nodeName))
       if (known !== '' && `${known}/`.startsWith(`${path}/`)) this.#data.forget(this.#place(known))
-    this.#data.of(nodePlace(this.#nodeName, '/')).remove(path)
   }
 
   #place(path: string): string {

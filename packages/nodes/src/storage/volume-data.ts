@@ -6,6 +6,8 @@ import { absolute } from '../files/file-tree.ts'
 
 /** Of one volume, whatever size it was asked to have: its bytes are in the memory of this process. */
 const MOST_BYTES = 64 * 2 ** 20
+/** Of all that commands on one machine write: files that become disks are large. */
+const MOST_MACHINE_BYTES = 256 * 2 ** 20
 
 const NODE_PLACE = /^node (?<node>\S+) (?<path>.*)$/s
 
@@ -32,13 +34,19 @@ export class VolumeData {
   of(place: string): FileStore {
     let store = this.#stores.get(place)
     if (store === undefined) {
-      store = new FileStore(new Quota(MOST_BYTES))
-      this.#stores.set(place, store)
       const { node, path = '' } = NODE_PLACE.exec(place)?.groups ?? {}
+      store = new FileStore(new Quota(path === '/' ? MOST_MACHINE_BYTES : MOST_BYTES))
+      this.#stores.set(place, store)
       const made = node && path !== '/' && this.#stores.get(nodePlace(node, '/'))?.get(path)
       if (made instanceof Map) fill(store, '', made)
     }
     return store
+  }
+
+  /** Something new and empty is there. */
+  renew(place: string): void {
+    this.forget(place)
+    this.#stores.set(place, new FileStore(new Quota(MOST_BYTES)))
   }
 
   /** From now on both show the files of the second. */
