@@ -52,6 +52,18 @@ test('what is made on the machine is in the volume of that path, and the other w
   assert.equal(volume('/tmp/d').get('/g'), undefined)
 })
 
+test('what is taken away is gone, also from a folder that a pod has, and its room is free again', async () => {
+  const { host, volume } = privileged()
+  volume('/tmp').set('/own', Buffer.from('x'))
+  const before = volume('/tmp').freeBytes
+  const make = 'mkdir -p /tmp/d && dd if=/dev/zero of=/tmp/d/file bs=4096 count=5120 2>/dev/null'
+  assert.equal(await host(make), '')
+  assert.ok(volume('/tmp').freeBytes < before - 15 * 2 ** 20)
+  assert.equal(await host('rm -r /tmp/d'), '')
+  assert.equal(await host('ls /tmp'), 'own\n')
+  assert.equal(volume('/tmp').freeBytes, before)
+})
+
 test('links and mounts show the same files at two paths, until one of them is taken away', async () => {
   const { host, volume, text } = privileged()
   assert.equal(await host('mkdir /tmp/b && mount --bind /tmp/b /tmp/b && ln -s /tmp/b /tmp/l'), '')

@@ -56,7 +56,7 @@ export class NodeMachine implements Machine {
 
   remove(path: string): void {
     this.#forget(path)
-    this.#data.of(nodePlace(this.#nodeName, '/')).remove(path)
+    this.files().remove(path)
   }
 
   /** What others keep there and below. */

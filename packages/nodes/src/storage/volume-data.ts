@@ -6,7 +6,7 @@ import { absolute } from '../files/file-tree.ts'
 
 /** Of one volume, whatever size it was asked to have: its bytes are in the memory of this process. */
 const MOST_BYTES = 64 * 2 ** 20
-/** Of all that commands on one machine write: files that become disks are large. */
+/** Of a folder of a machine, as commands there write files that become disks. */
 const MOST_MACHINE_BYTES = 256 * 2 ** 20
 
 const NODE_PLACE = /^node (?<node>\S+) (?<path>.*)$/s
@@ -35,7 +35,7 @@ export class VolumeData {
     let store = this.#stores.get(place)
     if (store === undefined) {
       const { node, path = '' } = NODE_PLACE.exec(place)?.groups ?? {}
-      store = new FileStore(new Quota(path === '/' ? MOST_MACHINE_BYTES : MOST_BYTES))
+      store = new FileStore(new Quota(node === undefined ? MOST_BYTES : MOST_MACHINE_BYTES))
       this.#stores.set(place, store)
       const made = node && path !== '/' && this.#stores.get(nodePlace(node, '/'))?.get(path)
       if (made instanceof Map) fill(store, '', made)
