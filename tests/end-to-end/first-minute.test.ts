@@ -56,6 +56,7 @@ test('a detached cluster is up when the command returns, found by the others, an
   const metrics = kubectl('get', '--raw', '/metrics')
   assert.match(metrics, /^process_resident_memory_bytes \d/m)
   assert.match(metrics, /^gyropilot_event_loop_delay_seconds_count [1-9]/m)
+  assert.match(metrics, /^kubernetes_feature_enabled\{name="AllAlpha",stage="ALPHA"\} 0/m)
   kubectl('config', 'set-cluster', 'other', '--server=https://example.com')
 
   const again = gyro(['up', ...flags])

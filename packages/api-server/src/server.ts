@@ -48,6 +48,7 @@ import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls/o
 import { renderLocally } from './http/render-local.ts'
 import { Backends } from './aggregation/backends.ts'
 import { ForeignVersions } from './aggregation/foreign-versions.ts'
+import { ConversionMetrics } from './crd/conversion-metrics.ts'
 import { DefinitionController, definitionRules } from './crd/index.ts'
 import { rulesFor } from './kinds/index.ts'
 import { DEFAULT_ADDRESS, flagsOf } from './server-flags.ts'
@@ -222,12 +223,13 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   #definitionController(openApi: OpenApiDocuments): DefinitionController {
-    const { clock, logger, random } = this.#options
+    const { clock, logger, random, metrics } = this.#options
     return new DefinitionController({
       conversion: {
         calls: this.#calls,
         resolveService: this.#resolveService,
         random: random.fork('conversions'),
+        ...(metrics === undefined ? {} : { metrics: new ConversionMetrics(metrics, clock) }),
       },
       publish: (path, document) => openApi.publish(path, document),
       registry: this.registry,

@@ -15,6 +15,7 @@ import type { Client } from '@gyropilot/client'
 import type { CloudProvider } from '@gyropilot/cloud-provider'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
+import { exposeFeatureGates } from '@gyropilot/manager/feature-gates'
 import type { ReconcileTrace } from '@gyropilot/runtime'
 import type { Dial, Secure, SimulatedNodeConfiguration, SimulatedKubelet } from '@gyropilot/nodes'
 import { ADMINISTRATOR, Identities } from './identities.ts'
@@ -80,6 +81,7 @@ export class Cluster {
     }
     for (const [token, user] of options.tokens ?? []) identities.tokens.set(token, user)
     this.administratorToken = options.administratorToken || identities.tokenOf(ADMINISTRATOR)
+    exposeFeatureGates(metrics, new Map(Object.entries(options.serverOptions?.featureGates ?? {})))
     this.server = createApiServer({
       clock,
       random: random.fork('api-server'),

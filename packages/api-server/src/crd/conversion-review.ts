@@ -10,12 +10,17 @@ import type { Draft, Stored } from '../registry/kind-rules.ts'
 const GROUP = 'apiextensions.k8s.io'
 const KIND = 'ConversionReview'
 
+/** What is wrong with an answer: its form, the review itself, how many objects there are, or one of them. */
+type BadPart = 'undecodable' | 'review' | 'count' | 'object'
+
 /** An answer that nothing is converted by. `bare`: told without the name of the webhook. */
 export class BadConversion extends Error {
+  readonly part: BadPart
   readonly bare: boolean
 
-  constructor(text: string, bare = false) {
+  constructor(part: BadPart, text: string, bare = false) {
     super(text)
+    this.part = part
     this.bare = bare
   }
 }
@@ -36,6 +41,7 @@ function checkType(
 ): void {
   if (isRight || value === undefined || value === null) return
   throw new BadConversion(
+    'undecodable',
     `failed: json: cannot unmarshal ${jsonKind(value, false)} into Go struct field ${holder}.${path} of type ${goType}`,
   )
 }
@@ -67,14 +73,15 @@ export function objectsOf(
   }
   if (apiVersion !== `${GROUP}/${version}` || kind !== KIND)
     throw new BadConversion(
+      'review',
       `failed: expected webhook response of ${GROUP}/${version}, Kind=${KIND}, got ${groupVersionText(apiVersion)}, Kind=${kind}`,
     )
   if (response === undefined || response === null)
-    throw new BadConversion('failed: no response provided')
+    throw new BadConversion('review', 'failed: no response provided')
   checkResult(response, result, uid)
   const objects: readonly unknown[] = response.convertedObjects ?? []
   if (objects.length !== count)
-    throw new BadConversion(`returned ${objects.length} objects, expected ${count}`)
+    throw new BadConversion('count', `returned ${objects.length} objects, expected ${count}`)
   return objects
 }
 
@@ -87,10 +94,12 @@ function checkResult(response: Stored, { status = '', message = '' }: Stored, ui
   const own: string = response['uid'] ?? ''
   if (own !== uid)
     throw new BadConversion(
+      'review',
       `failed: expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(own)}`,
     )
   if (status === 'Success') return
   throw new BadConversion(
+    'review',
     message === ''
       ? `failed: response.result.status was '${status}', not 'Success'`
       : `failed: ${message}`,
@@ -104,25 +113,32 @@ export function acceptedObject(given: unknown, original: Stored, wantedVersion: 
   const version: unknown = object['apiVersion']
   if (version !== wantedVersion)
     throw new BadConversion(
+      'object',
       `${at}invalid groupVersion (expected ${wantedVersion}, received ${typeof version === 'string' ? version : ''})`,
     )
   if (object['kind'] !== original['kind'])
     throw new BadConversion(
+      'object',
       `${at}invalid kind (expected ${original['kind']}, received ${object['kind']})`,
     )
   return restoreMetadata(object, original)
 }
 
 function objectIn(given: unknown): Stored {
-  if (given === null) throw new BadConversion('unexpected end of JSON input', true)
+  if (given === null) throw new BadConversion('object', 'unexpected end of JSON input', true)
   if (!isType(given, 'object'))
     throw new BadConversion(
+      'object',
       `json: cannot unmarshal ${jsonKind(given, false)} into Go value of type map[string]interface {}`,
       true,
     )
   const object = given as Stored
   if (typeof object['kind'] !== 'string' || object['kind'] === '')
-    throw new BadConversion(`Object 'Kind' is missing in '${stringifyExact(given)}'`, true)
+    throw new BadConversion(
+      'object',
+      `Object 'Kind' is missing in '${stringifyExact(given)}'`,
+      true,
+    )
   return object
 }
 
@@ -140,6 +156,7 @@ function restoreMetadata(object: Stored, original: Stored): Draft {
     const [before, after] = [kept[field] ?? '', given[field] ?? '']
     if (before !== after)
       throw new BadConversion(
+        'object',
         `returned invalid object: must have the same ${shown}: ${before} != ${after}`,
       )
   }
@@ -156,6 +173,7 @@ function restoreMetadata(object: Stored, original: Stored): Draft {
   if (errors.list.length > 0) {
     const told = errors.list.map(({ field, message }) => `${field}: ${message}`)
     throw new BadConversion(
+      'object',
       `returned invalid metadata: ${told.length === 1 ? told[0] : `[${told.join(', ')}]`}`,
     )
   }
@@ -164,7 +182,7 @@ function restoreMetadata(object: Stored, original: Stored): Draft {
 
 function textsIn(given: unknown, field: string): Readonly<Record<string, string>> {
   const refuse = (text: string): BadConversion =>
-    new BadConversion(`returned invalid metadata: ${text} in converted object`)
+    new BadConversion('object', `returned invalid metadata: ${text} in converted object`)
   if (!isType(given, 'object')) throw refuse(`invalid metadata.${field} of type ${goTypeOf(given)}`)
   for (const [key, value] of Object.entries(given as object))
     if (typeof value !== 'string')

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
 import { PATCH, startServer } from '../bootstrap/fixtures.ts'
+import { PrometheusRegistry } from '@gyropilot/foundation'
+import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import { turn, type AnyValue } from '../testing/test-server.ts'
 import { startWebhook } from '../testing/webhook-server.ts'
@@ -74,9 +76,10 @@ interface Setup extends TestServer {
 
 async function setup(
   answer: (body: AnyValue) => WebhookAnswer | Promise<WebhookAnswer>,
+  metrics?: MetricsRegistry,
 ): Promise<Setup> {
   const hook = await startWebhook(answer)
-  const server = await startServer()
+  const server = await startServer({ metrics })
   stops.push(hook.stop, () => server.server.stop())
   const { status, body } = await server.call('POST', DEFINITIONS, {
     metadata: { name: `people.${GROUP}` },
@@ -122,6 +125,41 @@ const person = (name: string, first: string): object => ({
 })
 
 describe('conversion by a webhook', () => {
+  test('calls are counted by how they ended', async () => {
+    const metrics = new PrometheusRegistry()
+    let next: (body: AnyValue) => object = review
+    const { call, path } = await setup((body) => next(body), metrics)
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const answers: readonly ((body: AnyValue) => object)[] = [
+      () => ({ kind: 'Other', apiVersion: 'apiextensions.k8s.io/v1' }),
+      (body) => review(body, { uid: 'x' }),
+      (body) => review(body, { result: { status: 'Failure' } }),
+      (body) => review(body, { convertedObjects: [] }),
+      (body) => withLabels(body, 5),
+      // The last: what is converted is kept.
+      review,
+    ]
+    for (const answer of answers) {
+      next = answer
+      await call('GET', path('v2', 'x'))
+    }
+    const lines = metrics.expose().split('\n')
+    const shown = (name: string): readonly string[] =>
+      lines.filter((line) => line.startsWith(`apiserver_conversion_webhook_${name}{`))
+    const counted = [
+      '{failure_type="",result="success"} 1',
+      '{failure_type="conversion_webhook_call_failure",result="failure"} 1',
+      '{failure_type="conversion_webhook_invalid_converted_object_failure",result="failure"} 1',
+      '{failure_type="conversion_webhook_malformed_response_failure",result="failure"} 2',
+      '{failure_type="conversion_webhook_partial_response_failure",result="failure"} 1',
+    ]
+    for (const name of ['request_total', 'duration_seconds_count'])
+      assert.deepEqual(
+        shown(name),
+        counted.map((line) => `apiserver_conversion_webhook_${name}${line}`),
+      )
+  })
+
   test('objects read and written in the other version', async () => {
     const { call, path, hook, stored } = await setup((body) => review(body))
     await call('POST', path('v1'), person('x', 'Jo'))

@@ -11,12 +11,14 @@ import { ApiError } from '../contracts.ts'
 import { unclassified } from '../http/errors.ts'
 import type { OutgoingCalls } from '../http/outgoing-calls/outgoing-calls.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
+import type { ConversionFailure, ConversionMetrics } from './conversion-metrics.ts'
 import { acceptedObject, BadConversion, objectsOf } from './conversion-review.ts'
 
 export interface ConversionParts {
   readonly calls: OutgoingCalls
   readonly resolveService: ServiceResolver
   readonly random: RandomSource
+  readonly metrics?: ConversionMetrics
 }
 
 const TIMEOUT_SECONDS = 30
@@ -61,21 +63,40 @@ async function convertTogether(
     apiVersion: `apiextensions.k8s.io/${reviewVersion}`,
     request: { uid, desiredAPIVersion: desiredApiVersion, objects },
   }
+  const counted = parts.metrics?.begun()
   let answer: unknown
   try {
     const target = callTarget(webhook['clientConfig'], TIMEOUT_SECONDS, parts.resolveService)
     answer = await parts.calls.post({ ...target, body, isClientTimeout: true })
   } catch (error) {
+    counted?.('conversion_webhook_call_failure')
     throw unclassified(`${subject} failed: ${(error as Error).message}`)
   }
   try {
-    return objectsOf(answer, uid, reviewVersion, objects.length).map((object, index) =>
+    const converted = objectsOf(answer, uid, reviewVersion, objects.length).map((object, index) =>
       acceptedObject(object, objects[index]!, desiredApiVersion),
     )
+    counted?.('')
+    return converted
   } catch (error) {
+    counted?.(failureOf(error))
     if (error instanceof UndecodableResponse)
       throw new BadAnswer(500, '', `${subject} failed: ${error.message}`)
     if (!(error instanceof BadConversion)) throw error
     throw new BadAnswer(500, '', error.bare ? error.message : `${subject} ${error.message}`)
+  }
+}
+
+/** As kube-apiserver counts it: what cannot be decoded is a call that failed. */
+function failureOf(error: unknown): ConversionFailure {
+  if (!(error instanceof BadConversion) || error.part === 'undecodable')
+    return 'conversion_webhook_call_failure'
+  switch (error.part) {
+    case 'review':
+      return 'conversion_webhook_malformed_response_failure'
+    case 'count':
+      return 'conversion_webhook_partial_response_failure'
+    case 'object':
+      return 'conversion_webhook_invalid_converted_object_failure'
   }
 }

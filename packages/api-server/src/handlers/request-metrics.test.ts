@@ -34,7 +34,7 @@ test('requests are counted by verb, resource, scope and code', async () => {
     line.includes('configmaps'),
   )
   const line = (verb: string, scope: string, code: number, dryRun = ''): string =>
-    `apiserver_request_total{code="${code}",component="apiserver",dry_run="${dryRun}",group="",resource="configmaps",scope="${scope}",subresource="",verb="${verb}",version="v1"} 1`
+    `apiserver_request_total{code="${code}",component="apiserver",dry_run="${dryRun}",group="",resource="configmaps",scope="${scope}",subresource="",system_client="",verb="${verb}",version="v1"} 1`
   assert.deepEqual(counted, [
     line('LIST', 'cluster', 200),
     line('DELETE', 'namespace', 200),
@@ -53,6 +53,30 @@ test('requests are counted by verb, resource, scope and code', async () => {
     [bounds[0], bounds.at(-2), bounds.at(-1), bounds.length],
     ['0.005', '60', '+Inf', 24],
   )
+})
+
+test('programs of the control plane are told apart by what they call themselves', async () => {
+  const { request, lines } = await measuredServer()
+  for (const agent of [
+    'kube-scheduler/v1.36.0 (linux/amd64) kubernetes/abc',
+    'kube-controller-manager/x',
+    'kube-apiserver/x/shared',
+    'kube-scheduler',
+    ' kube-scheduler/x',
+    'kubelet/v1',
+    'cloud-controller-manager/v1',
+  ])
+    await request('GET', `${MAPS}/none`, undefined, { 'user-agent': agent })
+  const counted = (await lines('apiserver_request_total')).flatMap((line) => {
+    const shown = /resource="configmaps".*system_client="([^"]*)".* (\d)$/.exec(line)
+    return shown === null ? [] : [`${shown[1]} ${shown[2]}`]
+  })
+  assert.deepEqual(counted, [
+    ' 4',
+    'kube-apiserver 1',
+    'kube-controller-manager 1',
+    'kube-scheduler 1',
+  ])
 })
 
 test('paths that nobody serves leave no series behind, whatever they are called', async () => {
@@ -290,6 +314,9 @@ test('who asks for what is deprecated is told in a gauge; unavailable group vers
   await request('DELETE', '/apis/apiregistration.k8s.io/v1/apiservices/v1.a.example.com')
   assert.deepEqual(await unavailable(), [])
   assert.match((await lines('kubernetes_build_info'))[0]!, /git_version="v1.36.0".* 1$/)
+  assert.deepEqual(await lines('version_info'), [
+    'version_info{binary="1.36.0",component="kube",emulation="1.36",min_compat="1.35"} 1',
+  ])
 })
 
 test('admission is timed by step and by plug-in, and by whether it refused', async () => {

@@ -27,6 +27,8 @@ const READ_VERBS: Readonly<Record<string, string>> = { list: 'LIST', watch: 'WAT
 /** Streams are neither read nor written: their verb is another. */
 const CONNECTING = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 const APPLY_TYPE = 'application/apply-patch'
+/** Programs of the control plane, which are told apart in counts of requests. */
+const SYSTEM_CLIENTS = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])
 /** Methods of paths that are no resources; whoever sends another makes no series of its own. */
 const METHODS = new Set(['DELETE', 'GET', 'PATCH', 'POST', 'PUT'])
 /** Paths that are counted though they are no resources, and what as. */
@@ -50,9 +52,11 @@ interface EventCount {
   shown: number
 }
 
-interface OpenWatch {
+/** What a request asked for, who did, and since when. */
+interface Asked {
   readonly subject: Labels | undefined
-  readonly status: number
+  readonly dryRun: string
+  readonly systemClient: string
   readonly startMs: number
 }
 
@@ -73,7 +77,7 @@ export class RequestMetrics {
     this.#requests = registry.counter({
       name: 'apiserver_request_total',
       help: 'Requests that were answered, by what they asked for and their status code.',
-      labels: ['verb', 'dry_run', ...SUBJECT.slice(1), 'code'],
+      labels: ['verb', 'dry_run', ...SUBJECT.slice(1), 'code', 'system_client'],
       stability: 'STABLE',
     })
     this.#durations = registry.histogram({
@@ -155,27 +159,27 @@ export class RequestMetrics {
     request: ServerRequest,
     answered: Promise<Answer>,
   ): Promise<Answer> {
-    const startMs = this.#clock.monotonicMs()
     const subject = subjectOf(info, request)
-    const dryRun = info.query.getAll('dryRun').includes('All') ? 'All' : ''
+    const asked: Asked = {
+      subject,
+      dryRun: info.query.getAll('dryRun').includes('All') ? 'All' : '',
+      systemClient: systemClientOf(request),
+      startMs: this.#clock.monotonicMs(),
+    }
     try {
       const answer = this.#sized(subject, await answered)
       const { body, status } = answer
       if (body.kind === 'watch')
-        return this.#measuredWatch(answer, body, this.#eventCount(info), {
-          subject,
-          status,
-          startMs,
-        })
+        return this.#measuredWatch(answer, body, this.#eventCount(info), { ...asked, dryRun: '' })
       if (body.kind === 'stream' && subject !== undefined) {
-        const done = (): void => this.#count(subject, dryRun, status, startMs)
+        const done = (): void => this.#count(asked, status)
         const chunks = this.#measuredStream(subject, body.chunks, done)
         return { ...answer, body: { ...body, chunks } }
       }
-      this.#count(subject, dryRun, status, startMs)
+      this.#count(asked, status)
       return answer
     } catch (error) {
-      this.#count(subject, dryRun, error instanceof ApiError ? error.code : 500, startMs)
+      this.#count(asked, error instanceof ApiError ? error.code : 500)
       const sent = this.#sent(subject)
       if (error instanceof ApiError && sent !== undefined) this.#refusals.set(error, sent)
       throw error
@@ -236,10 +240,10 @@ export class RequestMetrics {
     }
   }
 
-  #count(subject: Labels | undefined, dryRun: string, code: number, startMs: number): void {
+  #count({ subject, dryRun, systemClient, startMs }: Asked, code: number): void {
     if (subject === undefined) return
     const labels = { ...subject, dry_run: dryRun }
-    this.#requests.increment({ ...labels, code: String(code) })
+    this.#requests.increment({ ...labels, code: String(code), system_client: systemClient })
     const seconds = (this.#clock.monotonicMs() - startMs) / 1000
     this.#durations.observe(seconds, labels)
     this.#objectives.observe(seconds, subject)
@@ -250,9 +254,11 @@ export class RequestMetrics {
     answer: Answer,
     body: Extract<Answer['body'], { kind: 'watch' }>,
     counted: EventCount,
-    { subject, status, startMs }: OpenWatch,
+    asked: Asked,
   ): Answer {
     const { watch } = body
+    const { subject } = asked
+    const { status } = answer
     const start: PreparedWatch['start'] = (sink) => {
       this.#longRunning.add(1, subject)
       return watch.start({
@@ -263,7 +269,7 @@ export class RequestMetrics {
         ready: () => sink.ready(),
         end: () => {
           this.#longRunning.add(-1, subject)
-          this.#count(subject, '', status, startMs)
+          this.#count(asked, status)
           sink.end()
         },
       })
@@ -311,6 +317,14 @@ function verbOf({ verb, subresource }: RequestInfo, { method, headers }: ServerR
     return 'APPLY'
   // Heads are read as what they are the heads of.
   return READ_VERBS[verb] ?? (method === 'HEAD' ? 'GET' : method)
+}
+
+/** Named by what says of itself `kube-scheduler/...`; empty: somebody else. */
+function systemClientOf({ headers }: ServerRequest): string {
+  const agent = headerOf(headers, 'user-agent') ?? ''
+  const slash = agent.indexOf('/')
+  const program = slash < 0 ? '' : agent.slice(0, slash)
+  return SYSTEM_CLIENTS.has(program) ? program : ''
 }
 
 function scopeOf({ verb, name, namespace }: RequestInfo): string {

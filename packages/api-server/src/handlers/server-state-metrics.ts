@@ -83,11 +83,15 @@ export function exposeBuild(
     Record<
       | 'buildDate'
       | 'compiler'
+      | 'emulationMajor'
+      | 'emulationMinor'
       | 'gitCommit'
       | 'gitTreeState'
       | 'gitVersion'
       | 'goVersion'
       | 'major'
+      | 'minCompatibilityMajor'
+      | 'minCompatibilityMinor'
       | 'minor'
       | 'platform',
       string
@@ -113,4 +117,16 @@ export function exposeBuild(
       stability: 'BETA',
     })
     .set(1, labels)
+  registry
+    .gauge({
+      name: 'version_info',
+      help: 'Provides the compatibility version info of the component. The component label is the name of the component, usually kube, but is relevant for aggregated-apiservers.',
+      labels: ['binary', 'component', 'emulation', 'min_compat'],
+    })
+    .set(1, {
+      binary: build.gitVersion.slice(1),
+      component: 'kube',
+      emulation: `${build.emulationMajor}.${build.emulationMinor}`,
+      min_compat: `${build.minCompatibilityMajor}.${build.minCompatibilityMinor}`,
+    })
 }

@@ -26,6 +26,7 @@ import {
   silentLogger,
 } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
+import { exposeFeatureGates } from '@gyropilot/manager/feature-gates'
 import { gyroErrors } from '../errors.ts'
 import { wantedParts } from './wanted-parts.ts'
 import { staticTokens } from './api-server-options.ts'
@@ -53,6 +54,7 @@ export async function serve(options: ApiServerFlagOptions): Promise<void> {
   const settings = serverSettings(options, certificates)
   if (wanted === undefined) {
     const { serviceAccountKey } = certificates
+    exposeFeatureGates(metrics, options.featureGates)
     const server = createApiServer({ ...world, ...settings, serviceAccountKey })
     await listen(server, options, certificates)
     await server.start()

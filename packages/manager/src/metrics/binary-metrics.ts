@@ -1,6 +1,6 @@
 /** Metrics about the binary itself, which dashboards join with. */
 import type { MetricsRegistry } from '@gyropilot/foundation'
-import { featureGates, gateValues } from '../options/feature-gates.ts'
+import { exposeFeatureGates } from '../options/feature-gates.ts'
 
 interface Build {
   /** `v1.36.0` */
@@ -62,14 +62,5 @@ export function registerBinaryMetrics(
       emulation: versions.emulation,
       min_compat: versions.minCompatibility,
     })
-  const enabled = metrics.gauge({
-    name: 'kubernetes_feature_enabled',
-    help: 'This metric records the data about the stage and enablement of a k8s feature.',
-    labels: ['name', 'stage'],
-    stability: 'BETA',
-  })
-  for (const [name, isOn] of Object.entries(gateValues(gates))) {
-    const { stage } = featureGates.get(name)!
-    enabled.set(isOn ? 1 : 0, { name, stage: stage === 'GA' ? '' : stage })
-  }
+  exposeFeatureGates(metrics, gates)
 }

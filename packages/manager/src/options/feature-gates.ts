@@ -1,4 +1,5 @@
 /** --feature-gates: what may be set, and what follows. Contract: docs/behaviour/runtime/manager.md, Flags. Pure. */
+import type { MetricsRegistry } from '@gyropilot/foundation'
 import { featureGates } from './feature-gate-table.ts'
 
 export { featureGates } from './feature-gate-table.ts'
@@ -87,3 +88,20 @@ export function gateValues(
 export const listedGates: readonly string[] = [...featureGates]
   .filter(([, { stage }]) => stage === 'ALPHA' || stage === 'BETA')
   .map(([name, gate]) => `kube:${name}=true|false (${gate.stage} - default=${gate.default})`)
+
+/** Tells of every gate whether it is on; of general ones without a stage, as every Kubernetes binary does. */
+export function exposeFeatureGates(
+  metrics: MetricsRegistry,
+  settings: ReadonlyMap<string, boolean>,
+): void {
+  const enabled = metrics.gauge({
+    name: 'kubernetes_feature_enabled',
+    help: 'This metric records the data about the stage and enablement of a k8s feature.',
+    labels: ['name', 'stage'],
+    stability: 'BETA',
+  })
+  for (const [name, isOn] of Object.entries(gateValues(settings))) {
+    const { stage } = featureGates.get(name)!
+    enabled.set(isOn ? 1 : 0, { name, stage: stage === 'GA' ? '' : stage })
+  }
+}
