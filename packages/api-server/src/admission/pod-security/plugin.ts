@@ -7,7 +7,7 @@ import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { isFor, read, readAll, refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { describeViolations, violationsOf } from './checks.ts'
-import type { Level } from './checks.ts'
+import type { Level, Standard } from './checks.ts'
 import { MODES } from './defaults.ts'
 import type { PodSecurityDefaults } from './defaults.ts'
 
@@ -26,11 +26,6 @@ const TEMPLATED = new Set([
   'replicationcontrollers',
   'podtemplates',
 ])
-
-interface Standard {
-  readonly level: Level
-  readonly version: string
-}
 
 export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
   return {
@@ -128,14 +123,10 @@ function warnOfTemplate(world: AdmissionWorld, request: AdmissionRequest): void 
 }
 
 /** `PodSecurity "baseline:latest": privileged (...)`, or nothing. */
-function problemOf(
-  { level, version }: Standard,
-  metadata: Stored,
-  spec: Stored,
-): string | undefined {
-  const violations = violationsOf(level, metadata, spec)
+function problemOf(standard: Standard, metadata: Stored, spec: Stored): string | undefined {
+  const violations = violationsOf(standard, metadata, spec)
   if (violations.length === 0) return undefined
-  return `PodSecurity ${JSON.stringify(`${level}:${version}`)}: ${describeViolations(violations)}`
+  return `PodSecurity ${JSON.stringify(`${standard.level}:${standard.version}`)}: ${describeViolations(violations)}`
 }
 
 function checkNamespace(world: AdmissionWorld, request: AdmissionRequest): void {
@@ -179,7 +170,7 @@ function warnOfExistingPods(
   if (LEVELS.indexOf(after.level) <= LEVELS.indexOf(before.level)) return
   const byProblem = new Map<string, string[]>()
   for (const pod of readAll(world, 'pods', namespace)) {
-    const problem = violationsOf(after.level, pod['metadata'], pod['spec'])
+    const problem = violationsOf(after, pod['metadata'], pod['spec'])
       .map(({ reason }) => reason)
       .join(', ')
     if (problem !== '')

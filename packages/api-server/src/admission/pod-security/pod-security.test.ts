@@ -3,11 +3,14 @@ import { describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../../bootstrap/fixtures.ts'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { describeViolations, violationsOf } from './checks.ts'
+import type { Level } from './checks.ts'
 
 const LABEL = 'pod-security.kubernetes.io'
 
 function judge(level: 'baseline' | 'restricted', spec: Draft): string {
-  return describeViolations(violationsOf(level, {}, { containers: [{ name: 'a' }], ...spec }))
+  return describeViolations(
+    violationsOf({ level, version: 'latest' }, {}, { containers: [{ name: 'a' }], ...spec }),
+  )
 }
 
 describe('baseline', () => {
@@ -53,6 +56,142 @@ describe('baseline', () => {
       assert.equal(judge('baseline', spec as Draft), text),
     )
   }
+})
+
+/** The verdicts that change, from version to version, as kube-apiserver 1.36.2 gives them. */
+describe('versions', () => {
+  const at = (level: Level, version: string, spec: Draft, annotations: Draft = {}): string =>
+    describeViolations(
+      violationsOf({ level, version }, { annotations }, { containers: [{ name: 'a' }], ...spec }),
+    )
+  const inContainer = (securityContext: Draft): Draft => ({
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'a',
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ['ALL'] },
+          ...securityContext,
+        },
+      },
+    ],
+  })
+  const sysctl = (name: string): Draft => ({ securityContext: { sysctls: [{ name }] } })
+  const probed = (handler: Draft): Draft => ({
+    containers: [{ name: 'a', livenessProbe: handler }],
+  })
+
+  for (const [level, spec, before, since, told] of [
+    ['baseline', inContainer({ procMount: 'Unmasked' }), 36, 36, /^procMount /],
+    [
+      'baseline',
+      { hostUsers: false, ...inContainer({ procMount: 'Unmasked' }) },
+      35,
+      34,
+      /^procMount /,
+    ],
+    [
+      'baseline',
+      { securityContext: { seLinuxOptions: { type: 'container_engine_t' } } },
+      31,
+      30,
+      /^seLinuxOptions /,
+    ],
+    ['baseline', sysctl('net.ipv4.ip_local_reserved_ports'), 27, 26, /^forbidden sysctls /],
+    ['baseline', sysctl('net.ipv4.tcp_fin_timeout'), 29, 28, /^forbidden sysctls /],
+    ['baseline', sysctl('net.ipv4.tcp_wmem'), 32, 31, /^forbidden sysctls /],
+    [
+      'baseline',
+      { securityContext: { seccompProfile: { type: 'Unconfined' } } },
+      18,
+      19,
+      /^seccompProfile /,
+    ],
+    [
+      'baseline',
+      probed({ tcpSocket: { host: '127.0.0.1' } }),
+      33,
+      34,
+      /^probe or lifecycle host \(container "a" uses probe or lifecycle host "127.0.0.1"\)$/,
+    ],
+    ['restricted', inContainer({ runAsUser: 0 }), 22, 23, /^runAsUser=0 /],
+    [
+      'restricted',
+      { hostUsers: false, ...inContainer({ runAsUser: 0, runAsNonRoot: false }) },
+      35,
+      34,
+      /^runAsNonRoot != true .*, runAsUser=0 /,
+    ],
+    [
+      'restricted',
+      inContainer({ capabilities: { drop: ['ALL'], add: ['CHOWN'] } }),
+      21,
+      22,
+      /^unrestricted capabilities /,
+    ],
+    [
+      'restricted',
+      inContainer({ allowPrivilegeEscalation: true }),
+      7,
+      8,
+      /^allowPrivilegeEscalation /,
+    ],
+    [
+      'restricted',
+      { os: { name: 'windows' }, ...inContainer({ allowPrivilegeEscalation: true }) },
+      25,
+      24,
+      /^allowPrivilegeEscalation /,
+    ],
+  ] as const) {
+    const which = before === since ? 'always' : `in 1.${since} and not in 1.${before}`
+    test(`${level} asks for it ${which}: ${JSON.stringify(spec)}`, () => {
+      if (before !== since) assert.equal(at(level, `v1.${before}`, spec), '')
+      assert.match(at(level, `v1.${since}`, spec), told)
+    })
+  }
+
+  test('the first version asks little of who is restricted, the latest more than all others', () => {
+    const reasons = (version: string): string =>
+      at(
+        'restricted',
+        version,
+        inContainer({ procMount: 'Unmasked', allowPrivilegeEscalation: true }),
+      ).replaceAll(/ \([^)]*\)/g, '')
+    assert.equal(reasons('v1.0'), 'procMount')
+    assert.equal(reasons('v1.34'), 'procMount, allowPrivilegeEscalation != false')
+    for (const version of ['v1.35', 'v1.99', 'latest'])
+      assert.equal(reasons(version), 'allowPrivilegeEscalation != false, procMount')
+  })
+
+  test('profiles stood in annotations once', () => {
+    const annotations = {
+      'seccomp.security.alpha.kubernetes.io/pod': 'unconfined',
+      'container.seccomp.security.alpha.kubernetes.io/a': 'unconfined',
+      'container.seccomp.security.alpha.kubernetes.io/b': 'unconfined',
+    }
+    assert.equal(
+      at('baseline', 'v1.18', {}, annotations),
+      'seccompProfile (forbidden annotations container.seccomp.security.alpha.kubernetes.io/a="unconfined", seccomp.security.alpha.kubernetes.io/pod="unconfined")',
+    )
+    assert.equal(at('baseline', 'v1.19', {}, annotations), '')
+    const localhost = { 'seccomp.security.alpha.kubernetes.io/pod': 'localhost/x' }
+    assert.equal(at('baseline', 'v1.18', {}, localhost), '')
+  })
+
+  test('a profile of AppArmor in a field and one in an annotation are told together', () => {
+    const key = 'container.apparmor.security.beta.kubernetes.io/a'
+    assert.equal(
+      at(
+        'baseline',
+        'latest',
+        { securityContext: { appArmorProfile: { type: 'Unconfined' } } },
+        { [key]: 'unconfined' },
+      ),
+      `forbidden AppArmor profiles (pod and annotation must not set AppArmor profile type to "Unconfined", "${key}="unconfined"")`,
+    )
+  })
 })
 
 describe('restricted', () => {
