@@ -30,6 +30,8 @@ interface AuthenticationOptions {
 export interface Authentication extends Authenticator {
   /** For TokenReview. Undefined: no such token. */
   authenticateToken(token: string, audiences?: readonly string[]): AuthenticatedToken | undefined
+  /** Why a token that was not believed is none, where that is told. */
+  tokenProblem(token: string, audiences?: readonly string[]): string | undefined
 }
 
 const CLIENT_AUTH_USAGE = '1.3.6.1.5.5.7.3.2'
@@ -101,6 +103,10 @@ class UnionAuthentication implements Authentication {
     }
     const found = this.#options.serviceAccountTokens.authenticate(token, audiences)
     return found === undefined ? undefined : { ...found, user: withAuthenticatedGroup(found.user) }
+  }
+
+  tokenProblem(token: string, audiences?: readonly string[]): string | undefined {
+    return this.#options.serviceAccountTokens.problemOf(token, audiences)
   }
 
   /** Throws 401 for a certificate of neither authority, for another purpose, or out of its time. */

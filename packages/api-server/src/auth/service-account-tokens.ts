@@ -6,6 +6,7 @@ import type { KeyObject } from 'node:crypto'
 import { formatTime, uuid } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import type { UserInfo } from '../contracts.ts'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 import { CREDENTIAL_ID, serviceAccountGroups, serviceAccountUserName } from './identity.ts'
@@ -123,6 +124,20 @@ export class ServiceAccountTokens {
     if (decoded.claims['iss'] === LEGACY_ISSUER)
       return this.#authenticateLegacy(token, decoded.claims, askedAudiences)
     return this.#authenticateBound(decoded.claims, askedAudiences)
+  }
+
+  /** What is wrong with a token of this server's issuer, as kube-apiserver words it; undefined: it is told nothing of. */
+  problemOf(token: string, askedAudiences: readonly string[] = this.audiences): string | undefined {
+    const decoded = decodeToken(token)
+    if (decoded === undefined || !this.#issuers.includes(String(decoded.claims['iss'])))
+      return undefined
+    if (!this.#publicKeys.some((key) => isSignedBy(decoded, key)))
+      return 'go-jose/go-jose: error in cryptographic primitive'
+    const { exp, aud } = decoded.claims
+    const tokenAudiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+    if (typeof exp !== 'number' || this.#options.clock.nowMs() / 1000 >= exp) return undefined
+    if (askedAudiences.some((audience) => tokenAudiences.includes(audience))) return undefined
+    return `token audiences ${quotedList(tokenAudiences)} is invalid for the target audiences ${quotedList(askedAudiences)}`
   }
 
   keySet(): object {
@@ -270,4 +285,9 @@ function serviceAccountUser(
     groups: serviceAccountGroups(namespace),
     extra,
   }
+}
+
+/** As Go's `%q` prints a list. */
+function quotedList(texts: readonly unknown[]): string {
+  return `[${texts.map((text) => goQuote(String(text))).join(' ')}]`
 }

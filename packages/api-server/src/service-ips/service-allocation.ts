@@ -96,10 +96,14 @@ class ServiceAllocation implements AllocationHook {
     setIpFamilies({ service, stored: oldObject, configured: this.#families }, errors)
     refuse()
     const had = oldObject === undefined ? [] : allocatedIps(oldObject)
+    // Who could have had one and has none got by another way what it is: through its status.
+    const isFirst = oldObject === undefined || !needsClusterIp(oldObject)
+    const wantsMore = isFirst || had.length > 0
     if (
       needsClusterIp(service) &&
       !isHeadless(service) &&
       !(oldObject !== undefined && isHeadless(oldObject)) &&
+      wantsMore &&
       (had.length === 0 || had.length < (service['spec'].ipFamilies ?? []).length)
     ) {
       this.#takeIps(request, had, taken, errors)

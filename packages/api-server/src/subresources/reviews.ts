@@ -30,10 +30,7 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
   return [
     review(AUTHENTICATION, 'tokenreviews', (call) => tokenStatus(authentication, call)),
     review(AUTHENTICATION, 'selfsubjectreviews', (call) => {
-      call.body!['metadata'] = {
-        ...call.body!['metadata'],
-        creationTimestamp: formatTime(call.nowMs),
-      }
+      call.body!['metadata'] = { creationTimestamp: formatTime(call.nowMs) }
       return { userInfo: userInfoBody(call.user) }
     }),
     review(AUTHORIZATION, 'subjectaccessreviews', (call) => {
@@ -77,7 +74,9 @@ function review(
     methods: ['POST'],
     async handle(call) {
       const body = call.body!
-      body['metadata'] ??= {}
+      const metadata: Draft = (body['metadata'] ??= {})
+      // What belongs to no namespace is asked in none, whatever is named.
+      if (call.namespace === '') delete metadata['namespace']
       const answer = status(call)
       return created({ ...body, status: answer })
     },
@@ -87,11 +86,13 @@ function review(
 function tokenStatus(authentication: Authentication, call: SubresourceCall): unknown {
   const { token = '', audiences } = call.body!['spec'] ?? {}
   if (token === '') throw badRequest('token is required for TokenReview in authentication')
-  const found = authentication.authenticateToken(
-    token,
-    audiences?.length > 0 ? audiences : undefined,
-  )
-  if (found === undefined) return { user: {}, error: 'invalid bearer token' }
+  const asked: readonly string[] | undefined = audiences?.length > 0 ? audiences : undefined
+  const found = authentication.authenticateToken(token, asked)
+  if (found === undefined) {
+    const problem = authentication.tokenProblem(token, asked)
+    const error = 'invalid bearer token'
+    return { user: {}, error: problem === undefined ? error : `[${error}, ${problem}]` }
+  }
   return { authenticated: true, user: userInfoBody(found.user), audiences: found.audiences }
 }
 

@@ -35,6 +35,7 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
       const audiences: readonly string[] =
         spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
       const account = parentOf(call)
+      checkAccount(account, body['metadata']?.uid ?? '')
       checkExpiration(expirationSeconds)
       const bound = boundObjects(call, spec.boundObjectRef)
       const { token, expirationMs } = tokens.issue({
@@ -44,14 +45,8 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
         ...bound,
       })
       const { name, namespace, uid } = account['metadata']
-      const { managedFields } = body['metadata'] ?? {}
-      const metadata = {
-        name,
-        namespace,
-        uid,
-        creationTimestamp: formatTime(call.nowMs),
-        ...(managedFields === undefined ? {} : { managedFields }),
-      }
+      const creationTimestamp = formatTime(call.nowMs)
+      const metadata = { ...body['metadata'], name, namespace, uid, creationTimestamp }
       return created({
         kind: 'TokenRequest',
         apiVersion: 'authentication.k8s.io/v1',
@@ -61,6 +56,14 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
       })
     },
   }
+}
+
+/** Whoever names an account by its uid means that one and no namesake. */
+function checkAccount({ metadata }: Stored, wantedUid: string): void {
+  if (wantedUid === '' || wantedUid === metadata.uid) return
+  const type = { group: 'authentication.k8s.io', resource: 'TokenRequest', kind: 'TokenRequest' }
+  const why = `the UID in the token request (${wantedUid}) does not match the UID of the service account (${metadata.uid})`
+  throw conflict(type, metadata.name, why)
 }
 
 function checkExpiration(seconds: number): void {
@@ -89,6 +92,7 @@ function boundObjects(call: SubresourceCall, reference: Stored | undefined): Bou
   if (resource === undefined || group !== '') {
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   }
+  if (name === '') throw badRequest('Name parameter required.')
   const type = { group: '', resource, kind }
   const object = call.server.get('', resource, kind === 'Node' ? '' : call.namespace, name)
   if (object === undefined) throw notFound(type, name)
