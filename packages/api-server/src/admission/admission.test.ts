@@ -125,6 +125,18 @@ describe('LimitRanger', () => {
     })
   }
 
+  test('what is wrong with two containers alike is told once', async () => {
+    const { server, call, ns } = await inNamespace()
+    await call('POST', `${ns}/limitranges`, range({ type: 'Container', max: { cpu: '1' } }))
+    const resources = { limits: { cpu: '2' } }
+    const containers = ['c', 'd'].map((name) => ({ name, image: 'nginx:1.27', resources }))
+    const twice = pod('b', { containers })
+    const { body } = await call('POST', `${ns}/pods`, twice)
+    const why = 'maximum cpu usage per Container is 1, but limit is 2'
+    assert.equal(body.message, `pods "b" is forbidden: ${why}`)
+    await server.stop()
+  })
+
   test('claims too', async () => {
     const { server, call, ns } = await inNamespace()
     await call(

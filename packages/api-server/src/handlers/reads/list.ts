@@ -154,17 +154,28 @@ function pageOf(
   if (!selected && limit === 0)
     return { revision, entries: Array.isArray(entries) ? entries : [...entries] }
   const found: StoredEntry[] = []
+  const pages = limit > 0 && !isOneObject(resource, namespace, options)
   for (const entry of entries) {
-    if (selected && !matches(resource, selection, entry.object)) continue
-    if (limit > 0 && found.length === limit) {
+    // There is another page even if nothing on it will match: that is not looked at yet.
+    if (pages && found.length === limit) {
       const prefix = namespacePrefix(resource, namespace)
       const token = encodeContinue(revision, found.at(-1)!.key.slice(prefix.length))
       const page = { revision, entries: found, continue: token }
       return hasSelector(options) ? page : { ...page, remainingItemCount: count() - limit }
     }
-    found.push(entry)
+    if (!selected || matches(resource, selection, entry.object)) found.push(entry)
   }
   return { revision, entries: found }
+}
+
+/** Who selects a name where it is the whole key asks for one object, which has no pages. */
+function isOneObject(
+  { info }: ServedResource,
+  namespace: string,
+  { fields }: ListOptions,
+): boolean {
+  if (info.namespaced && namespace === '') return false
+  return !fields.matchesEverything && (fields.pinned('metadata.name') ?? '') !== ''
 }
 
 function hasSelector({ labels, fields }: ListOptions): boolean {
