@@ -112,7 +112,7 @@ export function exposeBuild(
   registry
     .gauge({
       name: 'kubernetes_build_info',
-      help: "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree state, build date, Go version, and compiler from which Kubernetes was built, and platform on which it is running.",
+      help: 'Always 1: which version this is, what it was built from and where it runs.',
       labels: Object.keys(labels),
       stability: 'BETA',
     })
@@ -120,7 +120,7 @@ export function exposeBuild(
   registry
     .gauge({
       name: 'version_info',
-      help: 'Provides the compatibility version info of the component. The component label is the name of the component, usually kube, but is relevant for aggregated-apiservers.',
+      help: 'Always 1: the version of the program, the one that it behaves as, and the oldest that it gets along with.',
       labels: ['binary', 'component', 'emulation', 'min_compat'],
     })
     .set(1, {

@@ -96,7 +96,7 @@ export function exposeFeatureGates(
 ): void {
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
-    help: 'This metric records the data about the stage and enablement of a k8s feature.',
+    help: 'Whether a feature is on: 1, or 0. Without a stage: generally available.',
     labels: ['name', 'stage'],
     stability: 'BETA',
   })
