@@ -37,6 +37,30 @@ test('a port of a container answers HTTP with the name of the pod', async () => 
   assert.match(answer, /\r\n\r\nsimulated pod default\/web on n1: port 80, GET \/path\n$/)
 })
 
+for (const [what, asked] of [
+  ['a page', 'GET / HTTP/1.1\r\n\r\n'],
+  ['a refusal', 'what is this\n'],
+] as const) {
+  test(`a connection that ends when it is left unread gets ${what} first`, async () => {
+    const flow = streams(asked)
+    let isOpen = true
+    async function* socket(): AsyncGenerator<Uint8Array> {
+      try {
+        yield Buffer.from(asked)
+        yield Buffer.from('more')
+      } finally {
+        isOpen = false
+      }
+    }
+    const output = async (bytes: Uint8Array): Promise<void> => {
+      if (isOpen) await flow.output(bytes)
+    }
+    await servePort(web, 80, { ...flow, input: socket(), output }, undefined)
+    assert.equal(flow.said.length, 1)
+    assert.ok(!isOpen, 'left when it was answered')
+  })
+}
+
 test('a named target gets the bytes and answers them', async () => {
   const received: string[] = []
   let ended = false

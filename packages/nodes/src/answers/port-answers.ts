@@ -223,9 +223,24 @@ async function answerRequests(
   streams: PortStreams,
   answer: Answer,
 ): Promise<void> {
-  const asked = await readRequest(streams.input)
-  if (asked === 'no HTTP') return streams.output(Buffer.from(BAD_REQUEST))
-  if (asked === undefined) return
+  const chunks = streams.input[Symbol.asyncIterator]()
+  try {
+    const asked = await readRequest(chunks)
+    if (asked === 'no HTTP') return await streams.output(Buffer.from(BAD_REQUEST))
+    if (asked !== undefined) await answerRequest(pod, port, streams, asked, answer)
+  } finally {
+    // A socket is closed by whoever leaves it unread: not before the answer is out.
+    await chunks.return?.()
+  }
+}
+
+async function answerRequest(
+  pod: Pod,
+  port: number,
+  streams: PortStreams,
+  asked: Asked,
+  answer: Answer,
+): Promise<void> {
   const { method, path } = asked
   const { name, namespace } = pod.metadata ?? {}
   const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
@@ -258,12 +273,12 @@ type Asked = Pick<Request, 'method' | 'path' | 'body' | 'contentType'>
 
 /** Undefined: it ended before it was whole, or its head has no end. */
 async function readRequest(
-  input: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterator<Uint8Array>,
 ): Promise<Asked | 'no HTTP' | undefined> {
   let text = ''
   let head: string | undefined
-  for await (const chunk of input) {
-    text += Buffer.from(chunk).toString('latin1')
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    text += Buffer.from(next.value).toString('latin1')
     if (head === undefined) {
       if (text.includes('\n') && !REQUEST_LINE.test(text)) return 'no HTTP'
       const end = text.indexOf(HEAD_END)
