@@ -17,6 +17,9 @@ control: 127.93.255.1:18123
 const CONTROL = 'http://127.93.255.1:18123'
 const SERVICE = '/api/v1/namespaces/default/services?fieldSelector=metadata.name%3Dweb'
 
+const SLICES =
+  '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name%3Dweb'
+
 let gyro: GyroProcess
 let folder: string
 before(async () => {
@@ -34,6 +37,14 @@ interface ServiceView {
   readonly status: { readonly loadBalancer: { readonly ingress?: readonly { ip: string }[] } }
 }
 
+interface SliceView {
+  readonly endpoints: readonly { readonly conditions: { readonly ready?: boolean } }[] | null
+}
+
+const hasThree = (slices: readonly SliceView[]): true | undefined =>
+  slices.flatMap(({ endpoints }) => endpoints ?? []).filter(({ conditions }) => conditions.ready)
+    .length === 3 || undefined
+
 const addressOf = (services: readonly ServiceView[]): string | undefined =>
   services[0]?.status.loadBalancer.ingress?.[0]?.ip
 
@@ -43,6 +54,8 @@ test('a Service of type LoadBalancer gets an address, and whoever asks there is 
   gyro.ok('rollout', 'status', 'deploy/web', '--timeout=20s')
   const address = await gyro.until('an address', 10_000, SERVICE, addressOf)
   assert.equal(address, '127.93.0.1')
+  // A slice may be told a second later than the Deployment that a pod is ready: after a look at a cache that lagged behind.
+  await gyro.until('three back ends', 10_000, SLICES, hasThree)
   const pods = new Set<string>()
   for (let i = 0; i < 6; i++) {
     const page = await (await fetch(`http://${address}:18080/hello`)).text()

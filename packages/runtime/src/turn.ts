@@ -2,7 +2,7 @@ import type { Clock } from '@gyropilot/foundation'
 import { Deque } from '@gyropilot/foundation'
 
 /** Long enough to be worth a timer, short enough that a lease is renewed and a socket read in between. */
-const TURN_MS = 10
+export const TURN_MS = 10
 /** Between the end of a wait and the work that waited, through the promises of who asked. */
 const STEPS_TO_WORK = 8
 const NOW = Promise.resolve()
@@ -49,7 +49,11 @@ const loops = new WeakMap<Clock, WaitingLoops>()
  * when it is not yet time. On a virtual clock no time passes in between, so nothing changes there.
  */
 export function yieldIfLong(clock: Clock): Promise<void> | undefined {
-  if (clock.turnMs() < TURN_MS) return undefined
+  return clock.turnMs() < TURN_MS ? undefined : nextTurn(clock)
+}
+
+/** Gives timers and sockets a turn, and those who wait for one already. */
+export function nextTurn(clock: Clock): Promise<void> {
   let waiting = loops.get(clock)
   if (waiting === undefined) loops.set(clock, (waiting = new WaitingLoops(clock)))
   return waiting.nextTurn()

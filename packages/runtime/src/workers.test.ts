@@ -73,6 +73,20 @@ test('a key that is added while it is worked on comes again when it was given ba
   await running
 })
 
+test('the first item after a while is followed by a turn for others: what came of its writes is read before the next', async () => {
+  const seen: string[] = []
+  const { inner, queue, stop, running } = working(1, (key) => {
+    seen.push(key)
+    inner.after(0, () => seen.push(`after ${key}`))
+  })
+  await inner.advance(1_000)
+  for (const key of ['a', 'b', 'c']) queue.add(key)
+  await inner.advance(0)
+  assert.deepEqual(seen, ['a', 'after a', 'b', 'c', 'after b', 'after c'])
+  stop.abort()
+  await running
+})
+
 test('all workers are waited for after the signal, and what is queued is handed out first', async () => {
   const works = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const worked: string[] = []

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { sleep } from '@gyropilot/foundation'
-import { yieldIfLong } from './turn.ts'
+import { TURN_MS, nextTurn, yieldIfLong } from './turn.ts'
 
 const RESTART_DELAY_MS = 1_000
 
@@ -30,16 +30,43 @@ interface WorkersOptions<Item extends { readonly key: string }> {
 export async function runWorkers<Item extends { readonly key: string }>(
   options: WorkersOptions<Item>,
 ): Promise<void> {
-  await Promise.all(Array.from({ length: options.count }, () => runUntilStopped(options)))
+  const pace = new Pace(options.clock)
+  await Promise.all(Array.from({ length: options.count }, () => runUntilStopped(options, pace)))
+}
+
+/**
+ * When workers give way: in a long turn, and after the first item in 10 ms, however short. Then what came of its writes is read
+ * before the next key, which most often is the same one: rules that find their cache behind wait a second.
+ */
+class Pace {
+  readonly #clock: Clock
+  #sinceMs: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#sinceMs = clock.monotonicMs()
+  }
+
+  /** Undefined when it is not yet time. */
+  giveWay(): Promise<void> | undefined {
+    if (this.#clock.monotonicMs() - this.#sinceMs < TURN_MS) return yieldIfLong(this.#clock)
+    return this.#wait()
+  }
+
+  async #wait(): Promise<void> {
+    await nextTurn(this.#clock)
+    this.#sinceMs = this.#clock.monotonicMs()
+  }
 }
 
 async function runUntilStopped<Item extends { readonly key: string }>(
   options: WorkersOptions<Item>,
+  pace: Pace,
 ): Promise<void> {
   const { clock, signal, logger } = options
   for (;;) {
     try {
-      await workLoop(options)
+      await workLoop(options, pace)
     } catch (error) {
       logger.error(error, 'A worker failed')
     }
@@ -51,11 +78,10 @@ async function runUntilStopped<Item extends { readonly key: string }>(
   }
 }
 
-async function workLoop<Item extends { readonly key: string }>({
-  clock,
-  queue,
-  work,
-}: WorkersOptions<Item>): Promise<void> {
+async function workLoop<Item extends { readonly key: string }>(
+  { queue, work }: WorkersOptions<Item>,
+  pace: Pace,
+): Promise<void> {
   for (let item = await queue.get(); item !== undefined; item = await queue.get()) {
     try {
       const working = work(item)
@@ -63,7 +89,7 @@ async function workLoop<Item extends { readonly key: string }>({
     } finally {
       queue.done(item.key)
     }
-    const yielding = yieldIfLong(clock)
+    const yielding = pace.giveWay()
     if (yielding !== undefined) await yielding
   }
 }
