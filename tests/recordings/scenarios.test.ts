@@ -17,8 +17,8 @@ const GROUPS: readonly string[] = readdirSync(join(import.meta.dirname, 'scenari
   name.replace(/\.json$/, ''),
 )
 
-/** Each played beside the others: scenarios that go one after the other, wait for scans, or take many steps. */
-const SLOW: ReadonlySet<string> = new Set(['autoscaler-edges', 'daemonset', 'deployment-edges', 'pod-garbage-collector-edges', 'statefulset-rollouts'])
+/** Each played beside the others: scenarios that go one after the other, or wait for scans. */
+const SLOW: ReadonlySet<string> = new Set(['autoscaler-edges', 'daemonset', 'pod-garbage-collector-edges'])
 
 /** Its node would get pods of the DaemonSets that are played meanwhile: it comes after them. */
 const ONE_MORE_NODE = 'node ttl annotation and pod cidr'
