@@ -244,16 +244,16 @@ async function answerRequest(
   const { method, path } = asked
   const { name, namespace } = pod.metadata ?? {}
   const usual = `simulated pod ${namespace}/${name} on ${pod.spec?.nodeName}: port ${port}, ${method} ${path}\n`
-  const { status, type, body, location } = (await answer({
-    ...asked,
-    port,
-    from: streams.from,
-  })) ?? {
-    location: undefined,
+  const page = (await answer({ ...asked, port, from: streams.from })) ?? {
     status: 200,
     type: PLAIN_TEXT,
     body: Buffer.from(usual),
   }
+  await streams.output(pageBytes(page, method))
+}
+
+/** A page as HTTP/1.1 answers it, after which the connection ends. */
+export function pageBytes({ status, type, body, location }: Page, method = 'GET'): Uint8Array {
   const head = [
     `HTTP/1.1 ${status} ${reasonPhrase(status)}`,
     `Content-Type: ${type}`,
@@ -261,12 +261,10 @@ async function answerRequest(
     ...(location === undefined ? [] : [`Location: ${location}`]),
     'Connection: close',
   ]
-  await streams.output(
-    Buffer.concat([
-      Buffer.from(`${head.join('\r\n')}\r\n\r\n`),
-      ...(method === 'HEAD' ? [] : [body]),
-    ]),
-  )
+  return Buffer.concat([
+    Buffer.from(`${head.join('\r\n')}\r\n\r\n`),
+    ...(method === 'HEAD' ? [] : [body]),
+  ])
 }
 
 type Asked = Pick<Request, 'method' | 'path' | 'body' | 'contentType'>

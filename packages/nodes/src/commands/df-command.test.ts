@@ -4,7 +4,7 @@ import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
 import { runCommand } from '../shell/run-command.ts'
-import { COMMANDS } from './commands.ts'
+import { placeWith } from './fixtures.ts'
 
 async function said(...words: string[]) {
   const data = new FileStore()
@@ -18,16 +18,7 @@ async function said(...words: string[]) {
   }
   let all = ''
   const add = async (text: string | Uint8Array): Promise<void> => void (all += String(text))
-  const place = {
-    commands: COMMANDS,
-    files: new FileTree(new FileStore(), [mount]),
-    hostname: 'p',
-    user: { uid: 0, gid: 0, groups: [0] },
-    program: '',
-    nowMs: () => 0,
-    sleep: async () => {},
-    yieldIfLong: () => undefined,
-  }
+  const place = placeWith(new FileTree(new FileStore(), [mount]))
   const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
   const exitCode = await runCommand(words, streams, place, new Map())
   return {

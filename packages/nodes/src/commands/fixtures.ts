@@ -1,8 +1,23 @@
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
+import type { Surroundings } from '../shell/process.ts'
 import { runCommand } from '../shell/run-command.ts'
 import { COMMANDS } from './commands.ts'
+
+/** A pod `p` whose programs are root, see these files and never wait. */
+export function placeWith(files: FileTree): Surroundings {
+  return {
+    commands: COMMANDS,
+    files,
+    hostname: 'p',
+    user: { uid: 0, gid: 0, groups: [0] },
+    program: '',
+    nowMs: () => 0,
+    sleep: async () => {},
+    yieldIfLong: () => undefined,
+  }
+}
 
 /**
  * What a script says in a container with these files, an empty `/e` and a read-only `/ro`, on both of its streams; an exit code
@@ -20,16 +35,7 @@ export async function saidWith(
   const add = async (text: string | Uint8Array): Promise<void> =>
     void (all += typeof text === 'string' ? text : Buffer.from(text).toString())
   const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
-  const place = {
-    commands: COMMANDS,
-    files: new FileTree(root, [mount]),
-    hostname: 'p',
-    user: { uid: 0, gid: 0, groups: [0] },
-    program: '',
-    nowMs: () => 0,
-    sleep: async () => {},
-    yieldIfLong: () => undefined,
-  }
+  const place = placeWith(new FileTree(root, [mount]))
   const exitCode = await runCommand(['sh', '-c', script], streams, place, new Map())
   return exitCode === 0 ? all : `${all}(${exitCode})`
 }

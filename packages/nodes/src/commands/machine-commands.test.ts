@@ -6,7 +6,7 @@ import { inputOf } from '../shell/input.ts'
 import { runCommand } from '../shell/run-command.ts'
 import { NodeMachine } from '../storage/node-machine.ts'
 import { VolumeData, nodePlace } from '../storage/volume-data.ts'
-import { COMMANDS } from './commands.ts'
+import { placeWith } from './fixtures.ts'
 
 /** A container that may enter the machine of node `n`, and the volumes of that node. */
 function privileged(mayEnter = true) {
@@ -16,17 +16,8 @@ function privileged(mayEnter = true) {
     let all = ''
     const add = async (text: string | Uint8Array): Promise<void> =>
       void (all += typeof text === 'string' ? text : Buffer.from(text).toString())
-    const place = {
-      commands: COMMANDS,
-      ...(mayEnter && { machine }),
-      files: new FileTree(new FileStore(), []),
-      hostname: 'p',
-      user: { uid: 0, gid: 0, groups: [0] },
-      program: '',
-      nowMs: () => 0,
-      sleep: async () => {},
-      yieldIfLong: () => undefined,
-    }
+    const files = new FileTree(new FileStore(), [])
+    const place = { ...placeWith(files), ...(mayEnter && { machine }) }
     const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
     const exitCode = await runCommand(words, streams, place, new Map())
     return exitCode === 0 ? all : `${all}(${exitCode})`

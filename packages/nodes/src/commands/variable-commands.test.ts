@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COMMANDS } from './commands.ts'
+import { placeWith } from './fixtures.ts'
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from '../shell/input.ts'
@@ -13,16 +13,7 @@ async function said(script: string, input = ''): Promise<string> {
   const streams = { stdin: inputOf(Buffer.from(input)), out: add, err: add }
   const root = new FileStore()
   root.makeFolder('/tmp')
-  const place = {
-    commands: COMMANDS,
-    files: new FileTree(root, []),
-    hostname: 'p',
-    user: { uid: 0, gid: 0, groups: [0] },
-    program: '',
-    nowMs: () => 0,
-    sleep: async () => {},
-    yieldIfLong: () => undefined,
-  }
+  const place = placeWith(new FileTree(root, []))
   await runCommand(['sh', '-c', script], streams, place, new Map())
   return all
 }
