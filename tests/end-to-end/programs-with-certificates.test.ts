@@ -1,19 +1,11 @@
 /** Programs of simulated pods that speak TLS with what a Secret of theirs holds: the API server believes them, or does not. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createClusterCertificates } from '@gyropilot/api-server'
-import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { eventually, startGyro } from './gyro-process.ts'
 import type { GyroProcess } from './gyro-process.ts'
+import { certificatesOfHook, encoded, hookRegistration, hookService } from './hook.ts'
 
-const certificatesOf = (name: string) =>
-  createClusterCertificates({
-    clock: new SystemClock(),
-    random: new SystemRandom(),
-    serverNames: [name],
-  })
-const certificates = certificatesOf('hook.default.svc')
-const encoded = (text: string): string => Buffer.from(text).toString('base64')
+const certificates = certificatesOfHook()
 let gyro: GyroProcess
 
 before(async () => {
@@ -53,41 +45,12 @@ function serve(): void {
       ],
     },
   })
-  gyro.apply({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: 'hook' },
-    spec: { selector: { app: 'hook' }, ports: [{ port: 443, targetPort: 9443 }] },
-  })
+  gyro.apply(hookService)
   gyro.ok('wait', '--for=condition=Ready', 'pod/hook', '--timeout=30s')
 }
 
 function register(authorityPem: string): void {
-  gyro.apply({
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: 'hook' },
-    webhooks: [
-      {
-        name: 'hook.example.com',
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        clientConfig: {
-          caBundle: encoded(authorityPem),
-          service: { namespace: 'default', name: 'hook', path: '/add-label' },
-        },
-        rules: [
-          {
-            apiGroups: [''],
-            apiVersions: ['v1'],
-            resources: ['configmaps'],
-            operations: ['CREATE'],
-          },
-        ],
-        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
-      },
-    ],
-  })
+  gyro.apply(hookRegistration('MutatingWebhookConfiguration', '/add-label', authorityPem))
 }
 
 async function create(body: object): Promise<string> {
@@ -109,7 +72,7 @@ test('a webhook in a simulated pod is believed for the certificate of its Secret
   const large = { ...named('large'), data: { text: 'é'.repeat(200_000) } }
   assert.equal(await create(large), '{"added-label":"yes"}')
 
-  register(certificatesOf('hook.default.svc').authority.certificatePem)
+  register(certificatesOfHook().authority.certificatePem)
   const refusal = await eventually('a refusal', 15_000, async () => {
     const answer = await create({ metadata: { generateName: 'x-' } })
     return answer.includes('failed') ? answer : undefined

@@ -4,17 +4,12 @@ import { createServer } from 'node:https'
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { createClusterCertificates } from '@gyropilot/api-server'
-import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { eventually, startGyro } from './gyro-process.ts'
 import type { GyroProcess } from './gyro-process.ts'
+import { certificatesOfHook, encoded, hookRegistration, hookService } from './hook.ts'
 
-const certificates = createClusterCertificates({
-  clock: new SystemClock(),
-  random: new SystemRandom(),
-  serverNames: ['hook.default.svc'],
-})
-const caBundle = Buffer.from(certificates.authority.certificatePem).toString('base64')
+const certificates = certificatesOfHook()
+const caBundle = encoded(certificates.authority.certificatePem)
 const METRICS = '/apis/external.metrics.k8s.io/v1beta1'
 const QUEUE = `${METRICS}/namespaces/default/queue-length`
 /** What an adapter of external metrics says. */
@@ -92,42 +87,14 @@ function lead(): void {
     },
     spec: { containers: [{ name: 'hook', image: 'hook', ports: [{ containerPort: 9443 }] }] },
   })
-  gyro.apply({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: 'hook' },
-    spec: { selector: { app: 'hook' }, ports: [{ port: 443, targetPort: 9443 }] },
-  })
+  gyro.apply(hookService)
   gyro.ok('wait', '--for=condition=Ready', 'pod/hook', '--timeout=30s')
 }
 
 test('a webhook on this machine is asked through the Service and the pod that lead to it', async () => {
   lead()
-  gyro.apply({
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: 'hook' },
-    webhooks: [
-      {
-        name: 'hook.example.com',
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        clientConfig: {
-          caBundle,
-          service: { namespace: 'default', name: 'hook', path: '/judge' },
-        },
-        rules: [
-          {
-            apiGroups: [''],
-            apiVersions: ['v1'],
-            resources: ['configmaps'],
-            operations: ['CREATE'],
-          },
-        ],
-        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'default' } },
-      },
-    ],
-  })
+  const { certificatePem } = certificates.authority
+  gyro.apply(hookRegistration('ValidatingWebhookConfiguration', '/judge', certificatePem))
   const create = async (name: string, color: string) => {
     const body = { metadata: { name }, data: { color } }
     const answer = await gyro.request('/api/v1/namespaces/default/configmaps', {
