@@ -126,6 +126,11 @@ export interface KeyedController<Observed> {
     ownerUid(observed: Observed): string
     readonly metric?: StaleSyncMetric
   }
+  /**
+   * Of owners of very many objects: how many of them the sync took into account. Their key rests for up to a quarter of a second
+   * after a sync that wrote its status and nothing else (status-pace.ts). Absent: no key rests.
+   */
+  countedObjects?(observed: Observed): number
 }
 
 /** Told of each step of each reconcile, for tests, printing and records. */

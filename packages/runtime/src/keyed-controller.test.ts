@@ -4,7 +4,7 @@ import type { ConfigMap, KubernetesObject, Pod } from '@gyropilot/api'
 import { keyOf, resources } from '@gyropilot/api'
 import type { Reason } from './controller.ts'
 import { currentTimeMs, recordEvent, write, writeAside } from './effects.ts'
-import { create } from './writes.ts'
+import { create, updateStatus } from './writes.ts'
 import { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import type { Informer } from './informer.ts'
@@ -357,5 +357,54 @@ test('a controller that forgets nothing takes the end of an object in silence', 
     context.logger.lines.filter(({ severity }) => severity === 'error'),
     [],
   )
+  stop.abort()
+})
+
+test('the key of a large owner rests after a sync that wrote its status alone', async () => {
+  const syncedMs: number[] = []
+  const statusAlone = controllerOf(
+    function* (object) {
+      syncedMs.push(yield* currentTimeMs())
+      yield* write(updateStatus(resources.configmaps, object))
+    },
+    { countedObjects: () => 2_000 },
+  )
+  const { context, runnable, start, stop } = statusAlone
+  context.client.put(resources.configmaps, configMap('a'))
+  start()
+  await context.clock.advance(0)
+  const firstMs = syncedMs[0]!
+  for (let look = 0; look < 9; look += 1) {
+    runnable.enqueue('default/a')
+    await context.clock.advance(10)
+  }
+  assert.deepEqual(syncedMs, [firstMs], 'nine changes within the rest of 100 ms')
+  await context.clock.advance(10)
+  assert.deepEqual(syncedMs, [firstMs, firstMs + 100], 'one look for all of them, when it is over')
+  stop.abort()
+})
+
+test('it does not rest when it made something too, or when its sync failed', async () => {
+  const written: string[] = []
+  const { context, runnable, start, stop } = controllerOf(
+    function* (object) {
+      const made = written.length < 2
+      written.push(made ? 'pod' : 'status that is refused')
+      if (made) yield* write(create(resources.pods, pod(`p${written.length}`)))
+      const updated = yield* write(
+        updateStatus(resources.configmaps, made ? object : configMap('not-there')),
+      )
+      return updated.ok ? undefined : { error: updated.error, terminal: true }
+    },
+    { countedObjects: () => 2_000 },
+  )
+  context.client.put(resources.configmaps, configMap('a'))
+  start()
+  for (let look = 0; look < 3; look += 1) {
+    await context.clock.advance(0)
+    runnable.enqueue('default/a')
+  }
+  await context.clock.advance(0)
+  assert.equal(written.length, 4)
   stop.abort()
 })

@@ -11,13 +11,14 @@ import type {
   RunnableController,
   Watch,
 } from './controller.ts'
-import type { Verdict } from './effects.ts'
+import type { Verdict, Write } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
 import { EXPECTATIONS_TIMEOUT_MS } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import type { EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
+import { StatusPace } from './status-pace.ts'
 import { SteppingAside } from './stepping-aside.ts'
 import type { QueueItem } from './workqueue/queue.ts'
 import { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
@@ -49,6 +50,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
   readonly #registrations: readonly HandlerRegistration[]
   readonly #recordEvent: World['recordEvent']
   readonly #guard: StaleCacheGuard | undefined
+  readonly #pace: StatusPace | undefined
 
   constructor(logic: KeyedController<Observed>, context: ControllerContext) {
     this.#logic = logic
@@ -65,6 +67,8 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     if (logic.staleGuard !== undefined) {
       this.#guard = new StaleCacheGuard({ ...logic.staleGuard, metrics: context.metrics })
     }
+    if (logic.countedObjects !== undefined)
+      this.#pace = new StatusPace(context.clock, logic.expectations)
     this.#registrations = logic.watches.map((watch) => this.#register(watch))
   }
 
@@ -143,9 +147,13 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     signal: AbortSignal,
   ): Promise<Verdict> {
     const { client, clock, name } = this.#context
+    // Before its objects are gathered, which for thousands of them is work too.
+    const restMs = this.#pace?.restMs(key) ?? 0
+    if (restMs > 0) return { requeueAfterMs: restMs, keepsFailures: true }
     const observed = this.#logic.observe(key)
     if (observed === undefined) {
       this.#guard?.forget(key)
+      this.#pace?.forget(key)
       this.#logic.forget?.(key)
       return {}
     }
@@ -154,6 +162,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     if (stale !== undefined) return { error: stale, expected: true }
     const guard = this.#guard
     const ownerUid = this.#logic.staleGuard?.ownerUid(observed) ?? ''
+    const writes = { statuses: 0, others: 0 }
     const verdict = await interpret(this.#logic.reconcile(observed), {
       client,
       clock,
@@ -163,9 +172,14 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       expectations: this.#logic.expectations,
       mapper: this.#logic.mapper,
       outside: this.#logic.outside,
-      onWritten: guard && ((write, object) => guard.written(key, ownerUid, write, object)),
+      onWritten(write, object) {
+        writes[isOfStatus(write) ? 'statuses' : 'others'] += 1
+        guard?.written(key, ownerUid, write, object)
+      },
       onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
     })
+    if (this.#pace !== undefined && verdict?.error === undefined)
+      this.#pace.synced(key, this.#logic.countedObjects!(observed), writes)
     return verdict ?? {}
   }
 
@@ -244,6 +258,10 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     }
     return handler
   }
+}
+
+function isOfStatus(write: Write): boolean {
+  return 'subresource' in write && write.subresource === 'status'
 }
 
 /** A wait of NaN, of a time that an object does not have, would be none: the rules would run without a pause. */

@@ -53,6 +53,7 @@ export function statefulSetLogic(context: Context): KeyedController<ObservedStat
     alsoAwait: [claims, revisions],
     observe: (key) => observe(key, listers),
     reconcile: (observed) => reconcile(observed, settings),
+    countedObjects: ({ set }) => Math.max(set.spec?.replicas ?? 1, set.status?.replicas ?? 0),
     ...(featureEnabled(configuration, 'StaleControllerConsistencyStatefulSet')
       ? {
           staleGuard: {

@@ -65,6 +65,8 @@ export function replicaLogic<Owner extends ReplicaOwner>(
       emptied.forget(key)
     },
     expectations,
+    // Not the orphans that were looked at too: small owners beside them do not rest.
+    countedObjects: ({ owner }) => Math.max(owner.spec?.replicas ?? 1, owner.status?.replicas ?? 0),
   }
 }
 
