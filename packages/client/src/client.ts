@@ -82,7 +82,8 @@ export interface ListOptions extends RequestOptions {
   readonly metadataOnly?: boolean
   /**
    * Uids or the like. Who is interested only in objects in which one of them stands says so: objects of a list in which none stands
-   * anywhere are not decoded, and then there are none. What else a list has is not left out.
+   * anywhere are not decoded, and then there are none. What else a list has is not left out; `itemsLeftOut: true` says that it had
+   * some.
    */
   readonly mentioning?: readonly string[]
 }

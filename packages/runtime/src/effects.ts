@@ -68,7 +68,10 @@ export type Write =
       readonly type: ResourceType
       readonly namespace?: string
       readonly options?: DeleteOptions
-      /** At most so many, from `continue` on. The outcome's object is the list of them without items: `continue` in its metadata says that there are more. */
+      /**
+       * At most so many, from `continue` on. The outcome's object is the list of them, whose items may be left out
+       * (`itemsLeftOut: true`): `continue` in its metadata says that there are more.
+       */
       readonly limit?: number
       readonly continue?: string
     }

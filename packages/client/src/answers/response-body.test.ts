@@ -38,7 +38,14 @@ test('a list in which the text stands nowhere has its metadata and no items', as
       apiVersion: 'meta.k8s.io/v1',
       metadata,
       items: [],
+      itemsLeftOut: true,
     },
+  )
+  const empty = list([], metadata)
+  assert.deepEqual(
+    await readBody(answer(empty), 'GET', { mentioning: [UID] }),
+    JSON.parse(empty),
+    'nothing was left out of it',
   )
 })
 

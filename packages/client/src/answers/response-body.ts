@@ -26,7 +26,7 @@ export function retryAfterSecondsOf(
 
 /**
  * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
- * in which none of these stands has no items; an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
+ * in which none of these stands has no items (and `itemsLeftOut` if it had some); an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
  */
 export async function readBody(
   response: TransportResponse,
@@ -82,6 +82,7 @@ async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> 
 /** JSON has but one way to write these. */
 const WRITTEN_ONE_WAY = /^[\w.-]+$/
 const ITEMS = '"items":['
+const CLOSE_ARRAY = 0x5d
 
 /** What comes before the items of a list in which none of the texts stands; undefined: it must be read in full. */
 function listWithout(texts: readonly string[], bytes: Buffer): unknown {
@@ -90,7 +91,8 @@ function listWithout(texts: readonly string[], bytes: Buffer): unknown {
   if (itemsAt === -1) return undefined
   try {
     const list = JSON.parse(`${bytes.toString('utf8', 0, itemsAt)}${ITEMS}]}`)
-    return typeof list.metadata === 'object' && list.metadata !== null ? list : undefined
+    if (typeof list.metadata !== 'object' || list.metadata === null) return undefined
+    return bytes[itemsAt + ITEMS.length] === CLOSE_ARRAY ? list : { ...list, itemsLeftOut: true }
   } catch {
     return undefined
   }

@@ -4,14 +4,21 @@ import { beside, currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { resources } from '@gyropilot/api'
 import { discoverDeletable, discoveryFailureText } from './discovery.ts'
-import { deleteResource } from './resource-deletion.ts'
+import { deleteResource, verifyDeletion } from './resource-deletion.ts'
+import type { ResourceResult } from './resource-deletion.ts'
 import { conditionsAfterPass } from './status.ts'
 import type { PassFindings } from './status.ts'
 
-/** A server answers a list of what has not changed for a while only after a tenth of a second, and there are some forty resources. */
 const TYPES_AT_ONCE = 8
+/**
+ * A server answers a list of what has not changed for a while only after a tenth of a second, and of some forty resources most are
+ * empty: these wait together, at the end, when all of them have been empty for the longest.
+ */
+const LISTS_AT_ONCE = 40
 
 interface PassResult {
+  /** As it was last written. */
+  readonly namespace: Namespace
   readonly estimateSeconds: number
   readonly errors: readonly unknown[]
 }
@@ -31,15 +38,18 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
     finalizers: new Map(),
   }
   let estimateSeconds = 0
+  const unverified: DiscoveredResource[] = []
   const one = function* (type: DiscoveredResource): Reconcile<number> {
     const result = yield* deleteResource(type, namespace)
+    if (result.isUnverified) unverified.push(type)
+    note(findings, type, result)
     estimateSeconds = Math.max(estimateSeconds, result.estimateSeconds)
-    if (result.error !== undefined) findings.deletionErrors.push(result.error)
-    if (result.remaining > 0) findings.remaining.push({ type, count: result.remaining })
-    for (const [finalizer, count] of result.finalizers) {
-      findings.finalizers.set(finalizer, (findings.finalizers.get(finalizer) ?? 0) + count)
-    }
     return result.remaining
+  }
+  const verify = function* (type: DiscoveredResource): Reconcile<void> {
+    const result = yield* verifyDeletion(type, namespace.metadata?.name ?? '')
+    note(findings, type, result)
+    estimateSeconds = Math.max(estimateSeconds, result.estimateSeconds)
   }
   const isPods = ({ group, resource }: DiscoveredResource): boolean =>
     group === '' && resource === 'pods'
@@ -48,26 +58,54 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
   const podsRemaining = pods === undefined ? 0 : yield* one(pods)
   if (podsRemaining > 0) {
     const countsUnknown = { ...findings, remaining: [], finalizers: new Map() }
-    yield* writeConditions(namespace, countsUnknown)
-    return { estimateSeconds, errors: [...errors, ...findings.deletionErrors] }
+    const written = yield* writeConditions(namespace, countsUnknown)
+    return {
+      namespace: written,
+      estimateSeconds,
+      errors: [...errors, ...findings.deletionErrors],
+    }
   }
   // 3.
-  const others = discovered.resources.filter((type) => !isPods(type))
-  yield* beside(others.map(one), TYPES_AT_ONCE)
+  const others = Map.groupBy(
+    discovered.resources.filter((type) => !isPods(type)),
+    ({ resource }) => resource,
+  )
+  yield* beside(
+    [...others.values()].map((types) => inTurn(types, one)),
+    TYPES_AT_ONCE,
+  )
+  yield* beside(unverified.map(verify), LISTS_AT_ONCE)
   // 4.
-  yield* writeConditions(namespace, findings)
-  return { estimateSeconds, errors: [...errors, ...findings.deletionErrors] }
+  const written = yield* writeConditions(namespace, findings)
+  return { namespace: written, estimateSeconds, errors: [...errors, ...findings.deletionErrors] }
+}
+
+function note(findings: PassFindings, type: DiscoveredResource, result: ResourceResult): void {
+  const { error, remaining, finalizers } = result
+  if (error !== undefined) findings.deletionErrors.push(error)
+  if (remaining > 0) findings.remaining.push({ type, count: remaining })
+  for (const [finalizer, count] of finalizers)
+    findings.finalizers.set(finalizer, (findings.finalizers.get(finalizer) ?? 0) + count)
+}
+
+/** Resources of one name in several groups may show the same objects, as events do: what the first deletes the next need not. */
+function* inTurn(
+  types: readonly DiscoveredResource[],
+  one: (type: DiscoveredResource) => Reconcile<number>,
+): Reconcile<void> {
+  for (const type of types) yield* one(type)
 }
 
 /** A failed write is not an error of the pass: the next one writes again. */
-function* writeConditions(namespace: Namespace, findings: PassFindings): Reconcile<void> {
+function* writeConditions(namespace: Namespace, findings: PassFindings): Reconcile<Namespace> {
   const nowMs = yield* currentTimeMs()
   const conditions = conditionsAfterPass(namespace.status?.conditions ?? [], findings, nowMs)
-  if (conditions === undefined) return
-  yield* write(
+  if (conditions === undefined) return namespace
+  const written = yield* write(
     updateStatus(resources.namespaces, {
       ...namespace,
       status: { ...namespace.status, conditions },
     }),
   )
+  return written.ok ? written.object : namespace
 }

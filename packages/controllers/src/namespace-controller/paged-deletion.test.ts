@@ -9,7 +9,13 @@ import { PAGES_AT_ONCE, PAGE_SIZE, deleteInPages } from './paged-deletion.ts'
 /** A server with so many objects: tokens are the number of the first object of their page. */
 function deletionOf(
   count: number,
-  given: { fail?: (call: Read | Write) => unknown; knowsPages?: boolean } = {},
+  given: {
+    fail?: (call: Read | Write) => unknown
+    knowsPages?: boolean
+    isLarge?: boolean
+    /** What it answers to a deletion besides its metadata. Default: a list of which nobody decoded the items. */
+    answers?: object
+  } = {},
 ) {
   const left = new Set(Array.from({ length: count }, (_, index) => index))
   const calls: string[] = []
@@ -22,13 +28,14 @@ function deletionOf(
     if (error !== undefined) return { ok: false, error, attempted: true }
     if (call.verb === 'deleteCollection') for (let at = from; at < to; at += 1) left.delete(at)
     const metadata = to < count ? { continue: String(to) } : {}
-    return { ok: true, object: { metadata, items: [] } as KubernetesObject }
+    const { answers = { items: [], itemsLeftOut: true } } = given
+    return { ok: true, object: { metadata, ...answers } as KubernetesObject }
   }
-  const { result } = drive(deleteInPages(resources.configmaps, 'ns1'), {
+  const { result } = drive(deleteInPages(resources.configmaps, 'ns1', given.isLarge), {
     onRead: (read) => answer(read as Read & { limit?: number }),
     onWrite: (write) => answer(write as Write & { limit?: number }),
   })
-  return { calls, left: left.size, error: result?.error }
+  return { calls, left: left.size, error: result.error, foundNone: result.foundNone }
 }
 
 const isFor = (from: number, verb: string) => (call: Read | Write) =>
@@ -37,6 +44,35 @@ const isFor = (from: number, verb: string) => (call: Read | Write) =>
 test('what fits into one page is one request, as is an empty collection', () => {
   assert.deepEqual(deletionOf(PAGE_SIZE).calls, ['deleteCollection 0'])
   assert.deepEqual(deletionOf(0).calls, ['deleteCollection 0'])
+})
+
+test('a server that answers that there was nothing is believed, and no other', () => {
+  const foundNone = (answers: object, given: { knowsPages?: boolean } = {}) =>
+    deletionOf(given.knowsPages === false ? 0 : 2, { answers, ...given }).foundNone === true
+  assert.equal(foundNone({ items: [] }), true)
+  assert.equal(foundNone({ items: [], itemsLeftOut: true }), false)
+  assert.equal(foundNone({ items: [{ metadata: { name: 'a' } }] }), false)
+  assert.equal(foundNone({ kind: 'Status', status: 'Success' }), false)
+  const pages = deletionOf(PAGE_SIZE + 1, { answers: { items: [] } })
+  assert.equal(pages.foundNone, undefined, 'a page of many')
+})
+
+test('of what is known to be large, the first page is deleted beside the others', () => {
+  const { calls, left } = deletionOf(2 * PAGE_SIZE + 1, { isLarge: true })
+  assert.deepEqual(calls, [
+    'list 0',
+    `list ${PAGE_SIZE}`,
+    `list ${2 * PAGE_SIZE}`,
+    'deleteCollection 0',
+    `deleteCollection ${PAGE_SIZE}`,
+    `deleteCollection ${2 * PAGE_SIZE}`,
+  ])
+  assert.equal(left, 0)
+  const smaller = deletionOf(3, { isLarge: true })
+  assert.deepEqual(smaller.calls, ['list 0', 'deleteCollection 0'], 'it has become small')
+  assert.equal(smaller.left, 0)
+  const refusal = statusError(403, 'Forbidden')
+  assert.equal(deletionOf(300, { isLarge: true, fail: () => refusal }).error, refusal)
 })
 
 test('further pages are found by lists of metadata and deleted beside each other', () => {

@@ -16,6 +16,8 @@ function world(
     fail?: (call: Write | Read) => unknown
     nowMs?: number
     discovery?: Discovered
+    /** Deletions are answered with a list of what was there. */
+    answersLists?: boolean
     /** Where the server has not what was observed. */
     live?: Namespace
   } = {},
@@ -44,10 +46,18 @@ function world(
       if (error !== undefined) return refused(error)
       if (write.verb === 'deleteCollection') {
         const { resource } = write.type
+        const items = content[resource] ?? []
         content[resource] = (content[resource] ?? []).filter((o) => o.metadata?.finalizers?.length)
-        return { ok: true, object: {} }
+        return {
+          ok: true,
+          object: (given.answersLists ? { metadata: {}, items } : {}) as Namespace,
+        }
       }
-      if (write.verb === 'update') live = write.object as Namespace
+      if (write.verb === 'update') {
+        const { metadata } = write.object
+        const resourceVersion = String(Number(metadata?.resourceVersion) + 1)
+        live = { ...(write.object as Namespace), metadata: { ...metadata, resourceVersion } }
+      }
       return { ok: true, object: live }
     },
   })
@@ -96,6 +106,7 @@ test('Given finalizers `kubernetes`,`other`, when finalized, then one call to `f
   assert.equal(finalizes.length, 1)
   const sent = finalizes[0]!.verb === 'update' ? (finalizes[0]!.object as Namespace) : undefined
   assert.deepEqual(sent?.spec?.finalizers, ['other'])
+  assert.equal(sent?.metadata?.resourceVersion, '8', 'as the conditions were written')
 })
 
 test('Given a terminating namespace with `kubernetes`, when content is empty, then GET, LIST pods, status update, finalize, and DELETE+GET per resource', () => {
@@ -253,10 +264,57 @@ test('a namesake with another uid never loses its finalizer', () => {
 })
 
 test('Given no pods are left, then the other resources are worked off beside each other', () => {
-  const { effects } = world(terminating())
+  const { effects } = world(terminating(), { answersLists: true })
   const besides = effects.filter((effect) => effect.effect === 'beside')
   assert.deepEqual(
     besides.map(({ rules, atOnce }) => [rules.length, atOnce]),
-    [[2, 8]],
+    [
+      [2, 8],
+      [2, 40],
+    ],
+    'deleted, and listed once more',
   )
+})
+
+test('resources of one name in two groups are deleted one right after the other', () => {
+  const discovery = discovered()
+  const deployments = discovery.resources.find(({ resource }) => resource === 'deployments')!
+  const events = (group: string) => ({ ...deployments, group, resource: 'events' })
+  const { calls } = world(terminating(), {
+    discovery: {
+      ...discovery,
+      resources: [events(''), ...discovery.resources, events('events.k8s.io')],
+    },
+  })
+  const deleted = calls.filter((call) => call.startsWith('deleteCollection'))
+  assert.deepEqual(deleted, [
+    'deleteCollection pods',
+    'deleteCollection events',
+    'deleteCollection events',
+    'deleteCollection configmaps',
+    'deleteCollection deployments',
+  ])
+})
+
+test('what was empty is listed at the end, when all else was deleted, and what has come since is an error', () => {
+  const content: Record<string, KubernetesObject[]> = { deployments: [{ metadata: { name: 'd' } }] }
+  const { calls, result } = world(terminating(), {
+    answersLists: true,
+    content,
+    fail(call) {
+      const isLater = call.verb === 'list' && call.type.resource === 'deployments'
+      if (isLater) content['configmaps'] = [{ metadata: { name: 'late' } }]
+      return undefined
+    },
+  })
+  const ofContent = calls.filter((call) => / (configmaps|deployments)$/.test(call))
+  assert.deepEqual(ofContent, [
+    'deleteCollection configmaps',
+    'deleteCollection deployments',
+    'list deployments',
+    'list configmaps',
+  ])
+  const ofPods = calls.filter((call) => call.endsWith(' pods'))
+  assert.deepEqual(calls.slice(2, 5), ofPods, 'these are not left for later')
+  assert.match(errorText(result?.error), /unexpected items still remain .*Resource=configmaps/)
 })

@@ -26,13 +26,13 @@ export function* reconcile(observed: Namespace): Reconcile {
   // 4.
   if ((namespace.spec?.finalizers ?? []).length === 0) return
   // 5.
-  const { errors, estimateSeconds } = yield* deleteAllContent(namespace)
+  const { namespace: written, errors, estimateSeconds } = yield* deleteAllContent(namespace)
   if (errors.length > 0) return { error: aggregateErrors(errors) }
   if (estimateSeconds > 0) {
     return { requeueAfterMs: (Math.floor(estimateSeconds / 2) + 1) * 1000, keepsFailures: true }
   }
-  // 6.
-  const finalized = yield* untilNoConflict(namespace, finalizeWrite)
+  // 6. Of what the conditions were written to: upstream takes the one from before, and meets a conflict.
+  const finalized = yield* untilNoConflict(written, finalizeWrite)
   return finalized.error === undefined ? undefined : { error: finalized.error }
 }
 

@@ -123,3 +123,26 @@ test('content is read without its bodies, which nobody looks at', () => {
     [true, true],
   )
 })
+
+test('what the deletion itself found empty is still to be listed', () => {
+  const answered = (object: unknown) => () => ({ ok: true, object }) as Outcome
+  const empty = deleting('configmaps', { onWrite: answered({ metadata: {}, items: [] }) })
+  assert.deepEqual([empty.reads.length, empty.result.isUnverified], [0, true])
+  const items = [{ metadata: { name: 'a' } }]
+  const full = { metadata: {}, items: [], itemsLeftOut: true }
+  const left = deleting('configmaps', { items, onWrite: answered(full) })
+  assert.deepEqual(
+    [left.reads.length, left.result.remaining, left.result.isUnverified],
+    [1, 1, undefined],
+  )
+})
+
+test('more pods than a page has are deleted page beside page from the first on', () => {
+  const verbsOf = (count: number) => {
+    const items = Array.from({ length: count }, () => pod('Succeeded', 0))
+    const { reads, writes } = deleting('pods', { items })
+    return [reads.length, writes.length]
+  }
+  assert.deepEqual(verbsOf(100), [2, 1], 'for the estimate, and of what is left')
+  assert.deepEqual(verbsOf(101), [3, 1], 'and for the pages')
+})

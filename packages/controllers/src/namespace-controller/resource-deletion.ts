@@ -5,15 +5,17 @@ import { isMethodNotSupported, isNotFound } from '@gyropilot/client'
 import { currentTimeMs, listLive, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { FINALIZER_ESTIMATE_SECONDS } from './config.ts'
-import { deleteInPages } from './paged-deletion.ts'
+import { PAGE_SIZE, deleteInPages } from './paged-deletion.ts'
 
-interface ResourceResult {
+export interface ResourceResult {
   /** Seconds until the content may be gone. */
   readonly estimateSeconds: number
   readonly remaining: number
   /** How many of the remaining objects carry each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
   readonly error?: unknown
+  /** There was nothing to delete. It is still to be listed, which may wait until the others are deleted. */
+  readonly isUnverified?: boolean
 }
 
 const isUnsupported = (error: unknown): boolean => isNotFound(error) || isMethodNotSupported(error)
@@ -24,18 +26,27 @@ export function* deleteResource(
 ): Reconcile<ResourceResult> {
   const name = namespace.metadata?.name ?? ''
   // 1.
-  const estimate = yield* estimateSeconds(type, namespace)
+  const estimate = yield* estimateOf(type, namespace)
   if (estimate.error !== undefined) return nothing({ error: estimate.error })
   // 2.
-  const deletion = yield* deleteAll(type, name)
+  const deletion = yield* deleteAll(type, name, (estimate.count ?? 0) > PAGE_SIZE)
   if (deletion.error !== undefined) return nothing({ error: deletion.error })
   // 3.
   if (!type.verbs.includes('list')) return nothing({ estimateSeconds: estimate.seconds })
+  const mayWait = estimate.count === undefined
+  if (deletion.foundNone && mayWait) return nothing({ isUnverified: true })
+  return yield* verifyDeletion(type, name, estimate.seconds)
+}
+
+/** Steps 3 to 5: what is left once everything was deleted. */
+export function* verifyDeletion(
+  type: DiscoveredResource,
+  name: string,
+  estimateSeconds = 0,
+): Reconcile<ResourceResult> {
   const left = yield* listLive(type, name, { metadataOnly: true })
   if (!left.ok) {
-    return isUnsupported(left.error)
-      ? nothing({ estimateSeconds: estimate.seconds })
-      : nothing({ error: left.error })
+    return isUnsupported(left.error) ? nothing({ estimateSeconds }) : nothing({ error: left.error })
   }
   // 4.
   const { items } = left.object
@@ -43,7 +54,7 @@ export function* deleteResource(
   // 5.
   const finalizers = finalizerCounts(items)
   const remaining = items.length
-  if (estimate.seconds !== 0) return { estimateSeconds: estimate.seconds, remaining, finalizers }
+  if (estimateSeconds !== 0) return { estimateSeconds, remaining, finalizers }
   if (finalizers.size > 0)
     return { estimateSeconds: FINALIZER_ESTIMATE_SECONDS, remaining, finalizers }
   // The core group is empty, and has its slash all the same.
@@ -54,15 +65,19 @@ export function* deleteResource(
   return { estimateSeconds: 0, remaining, finalizers, error }
 }
 
-function nothing(given: { estimateSeconds?: number; error?: unknown }): ResourceResult {
+function nothing(given: Partial<ResourceResult>): ResourceResult {
   return { estimateSeconds: 0, remaining: 0, finalizers: new Map(), ...given }
 }
 
+interface Estimate {
+  readonly seconds: number
+  readonly error?: unknown
+  /** How many pods were there; undefined: these are not pods. */
+  readonly count?: number
+}
+
 /** The longest grace period of pods that still run, until the namespace has waited that long. Other resources: none. */
-function* estimateSeconds(
-  type: DiscoveredResource,
-  namespace: Namespace,
-): Reconcile<{ readonly seconds: number; readonly error?: unknown }> {
+function* estimateOf(type: DiscoveredResource, namespace: Namespace): Reconcile<Estimate> {
   if (type.group !== '' || type.resource !== 'pods') return { seconds: 0 }
   const pods = yield* listLive<Pod>(resources.pods, namespace.metadata?.name)
   if (!pods.ok) return { seconds: 0, error: pods.error }
@@ -73,17 +88,18 @@ function* estimateSeconds(
   }
   const deletedAtMs = Date.parse(namespace.metadata?.deletionTimestamp ?? '')
   const waitedMs = (yield* currentTimeMs()) - deletedAtMs
-  return { seconds: waitedMs >= seconds * 1000 ? 0 : seconds }
+  const { length: count } = pods.object.items
+  return { seconds: waitedMs >= seconds * 1000 ? 0 : seconds, count }
 }
 
 function* deleteAll(
   type: DiscoveredResource,
   namespace: string,
-): Reconcile<{ readonly error?: unknown }> {
+  isLarge: boolean,
+): Reconcile<{ readonly error?: unknown; readonly foundNone?: boolean }> {
   if (type.verbs.includes('deletecollection')) {
-    const { error } = yield* deleteInPages(type, namespace)
-    if (error === undefined) return {}
-    if (!isUnsupported(error)) return { error }
+    const deletion = yield* deleteInPages(type, namespace, isLarge)
+    if (deletion.error === undefined || !isUnsupported(deletion.error)) return deletion
   }
   return yield* deleteEach(type, namespace)
 }
