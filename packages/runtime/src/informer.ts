@@ -45,6 +45,8 @@ export interface Lister<T extends KubernetesObject> {
   getByKey(key: string): T | undefined
   /** Objects of a namespace, or all of them. */
   list(namespace?: string): readonly T[]
+  /** How many `list` would answer. */
+  count(namespace?: string): number
   byIndex(index: string, value: string): readonly T[]
 }
 

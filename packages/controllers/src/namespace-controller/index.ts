@@ -5,7 +5,7 @@ import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
 import { reconcile } from './reconcile.ts'
-import { namespaceWatch } from './watches.ts'
+import { LASTING_CONTENT, lastOneWatch, namespaceWatch } from './watches.ts'
 
 export const namespaceController: ControllerDescriptor<ControllersConfiguration> = {
   name: 'namespace-controller',
@@ -21,7 +21,12 @@ export const namespaceController: ControllerDescriptor<ControllersConfiguration>
         queueName: QUEUE_NAME,
         workers: concurrentNamespaceSyncs,
         rateLimiter: exponentialAndBucket(context.clock, 5, 60_000),
-        watches: [namespaceWatch(namespaceSyncPeriodMs)],
+        watches: [
+          namespaceWatch(namespaceSyncPeriodMs),
+          ...LASTING_CONTENT.map((type) =>
+            lastOneWatch(type, context.metadataInformers.informer(type).lister, lister),
+          ),
+        ],
         observe: (key) => lister.getByKey(key),
         reconcile,
       },

@@ -3,6 +3,8 @@ import type { DiscoveredResource, NamespaceCondition } from '@gyropilot/api'
 import { errorText, formatTime } from '@gyropilot/foundation'
 import { discoveryFailureText } from './discovery.ts'
 
+export const CONTENT_REMAINING = 'NamespaceContentRemaining'
+
 export interface PassFindings {
   readonly discoveryError: unknown
   readonly discoveryFailures: readonly string[]
@@ -39,7 +41,7 @@ function findingsInOrder(findings: PassFindings): readonly Finding[] {
       },
     },
     {
-      type: 'NamespaceContentRemaining',
+      type: CONTENT_REMAINING,
       failing: contentRemaining(findings),
       ok: { reason: 'ContentRemoved', message: 'All content successfully removed' },
     },

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
+import type { KubernetesObject, Namespace, Pod, ResourceType } from '@gyropilot/api'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { testContext } from '@gyropilot/runtime/testing'
 import { terminating } from './fixtures.ts'
-import { namespaceWatch } from './watches.ts'
+import { lastOneWatch, namespaceWatch } from './watches.ts'
 import { namespaceController } from './index.ts'
 
 test('only namespaces that are being deleted are looked at, five seconds after each event', () => {
@@ -12,6 +16,57 @@ test('only namespaces that are being deleted are looked at, five seconds after e
   assert.deepEqual(watch.onAdd?.(terminating()), late)
   assert.deepEqual(watch.onUpdate?.(active, terminating()), late)
   assert.equal(watch.onDelete, undefined)
+})
+
+const waiting = terminating({
+  conditions: [{ type: 'NamespaceContentRemaining', status: 'False' }],
+})
+
+/** Keys that the deletion of a pod adds, in a cluster of this namespace and of the pods that are left. */
+function afterDeletion(
+  gone: Pod | DeletedFinalStateUnknown<Pod>,
+  namespace: Namespace | undefined,
+  left: readonly Pod[] = [],
+): readonly unknown[] {
+  const { informers } = testContext({
+    configuration: undefined,
+    cached: [
+      ...left,
+      ...(namespace === undefined ? [] : [{ apiVersion: 'v1', kind: 'Namespace', ...namespace }]),
+    ],
+  })
+  const listerOf = <T extends KubernetesObject>(type: ResourceType<T>) =>
+    informers.informer(type).lister
+  const watch = lastOneWatch(
+    resources.pods,
+    listerOf(resources.pods),
+    listerOf(resources.namespaces),
+  )
+  return [...(watch.onDelete?.(gone) ?? [])]
+}
+
+const podIn = (namespace: string, name: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace, name },
+})
+
+test('a namespace that waits is looked at when its last pod has gone, and not before', () => {
+  const gone = podIn('ns1', 'a')
+  const lost = new DeletedFinalStateUnknown<Pod>('ns1/a', undefined)
+  assert.deepEqual(afterDeletion(gone, waiting), ['ns1'])
+  assert.deepEqual(afterDeletion(lost, waiting), ['ns1'])
+  assert.deepEqual(afterDeletion(gone, waiting, [podIn('ns1', 'b')]), [])
+  assert.deepEqual(afterDeletion(gone, waiting, [podIn('ns2', 'b')]), ['ns1'])
+})
+
+test('one that does not wait is not: in its grace period, not deleted at all, or gone', () => {
+  const gone = podIn('ns1', 'a')
+  assert.deepEqual(afterDeletion(gone, terminating()), [])
+  const { deletionTimestamp: _, ...metadata } = waiting.metadata!
+  assert.deepEqual(afterDeletion(gone, { ...waiting, metadata }), [])
+  assert.deepEqual(afterDeletion(gone, undefined), [])
+  assert.deepEqual(afterDeletion(new DeletedFinalStateUnknown<Pod>('a', undefined), waiting), [])
 })
 
 test('names are those of the page', () => {

@@ -1,8 +1,10 @@
 /** Which namespaces are looked at. Contract: docs/behaviour/controllers/namespace-controller.md, Watches and keys. */
-import { keyOf, resources } from '@gyropilot/api'
-import type { Namespace } from '@gyropilot/api'
-import type { QueueKey, Watch } from '@gyropilot/runtime'
+import { isTerminating, keyOf, resources } from '@gyropilot/api'
+import type { KubernetesObject, Namespace, ResourceType } from '@gyropilot/api'
+import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { DELETION_GRACE_MS } from './config.ts'
+import { CONTENT_REMAINING } from './status.ts'
 
 export function namespaceWatch(resyncPeriodMs: number): Watch<Namespace> {
   const afterGrace = (namespace: Namespace): readonly QueueKey[] =>
@@ -15,4 +17,45 @@ export function namespaceWatch(resyncPeriodMs: number): Watch<Namespace> {
     onAdd: afterGrace,
     onUpdate: (_, namespace) => afterGrace(namespace),
   }
+}
+
+/** What takes time to go after it was asked to: pods to end, and others that a finalizer holds as a rule. */
+export const LASTING_CONTENT: readonly ResourceType[] = [
+  resources.pods,
+  resources.persistentvolumeclaims,
+  resources.services,
+]
+
+/**
+ * The last one has gone of a namespace that was worked off before and waits for it: upstream comes back when half of the time is over
+ * that pods were given to end.
+ */
+export function lastOneWatch(
+  type: ResourceType,
+  content: Lister<KubernetesObject>,
+  namespaces: Lister<Namespace>,
+): Watch {
+  return {
+    type,
+    metadataOnly: true,
+    onDelete(gone) {
+      const namespace = namespaceOf(gone)
+      if (content.count(namespace) > 0) return []
+      return isWaiting(namespaces.getByKey(namespace)) ? [namespace] : []
+    },
+  }
+}
+
+function namespaceOf(gone: KubernetesObject | DeletedFinalStateUnknown): string {
+  if (!(gone instanceof DeletedFinalStateUnknown)) return gone.metadata?.namespace ?? ''
+  return gone.key.slice(0, Math.max(0, gone.key.indexOf('/')))
+}
+
+/** The first look, which the grace period comes before, has written conditions. */
+function isWaiting(namespace: Namespace | undefined): boolean {
+  return (
+    namespace !== undefined &&
+    isTerminating(namespace) &&
+    (namespace.status?.conditions ?? []).some(({ type }) => type === CONTENT_REMAINING)
+  )
 }

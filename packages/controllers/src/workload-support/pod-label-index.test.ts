@@ -76,6 +76,7 @@ function watched(of: Lister<Pod>) {
     get: of.get.bind(of),
     getByKey: of.getByKey.bind(of),
     list: of.list.bind(of),
+    count: of.count.bind(of),
     byIndex(index: string, value: string) {
       looked.push(value)
       return of.byIndex(index, value)

@@ -25,6 +25,16 @@ test('an object takes the place of its namesake, which is answered', () => {
   assert.equal(of.get('z', 'a'), undefined)
 })
 
+test('objects are counted by namespace', () => {
+  const of = table(object('a', 'x'), object('b', 'x'), object('a', 'y'), object('c'))
+  assert.deepEqual(
+    ['x', 'y', '', 'z'].map((namespace) => of.countIn(namespace)),
+    [2, 1, 1, 0],
+  )
+  of.delete('x/a')
+  assert.equal(of.countIn('x'), 1)
+})
+
 test('a namespace whose last object goes leaves nothing, and can come back', () => {
   const of = table(object('a', 'x'), object('b', 'x'), object('a', 'y'))
   assert.equal(of.delete('x/none'), undefined)

@@ -59,6 +59,10 @@ export class ObjectTable<T extends KubernetesObject> {
     return [...this.#namespaces.keys()]
   }
 
+  countIn(namespace: string): number {
+    return this.#namespaces.get(namespace)?.size ?? 0
+  }
+
   inNamespace(namespace: string): readonly T[] {
     return [...(this.#namespaces.get(namespace)?.values() ?? [])]
   }

@@ -133,6 +133,10 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
     return this.#objects.counterpartOf(object)
   }
 
+  count(namespace?: string): number {
+    return namespace === undefined ? this.#objects.size : this.#objects.countIn(namespace)
+  }
+
   list(namespace?: string): readonly T[] {
     return namespace === undefined ? this.#objects.list() : this.#objects.inNamespace(namespace)
   }

@@ -63,6 +63,7 @@ test('an informer of several namespaces is seen as one', async () => {
   assert.equal(lister.getByKey('three/a'), undefined)
   assert.deepEqual(keysOf(lister.list()), ['one/a', 'one/one', 'two/a', 'two/two'])
   assert.deepEqual(keysOf(lister.list('one')), ['one/a', 'one/one'])
+  assert.deepEqual([lister.count(), lister.count('one')], [4, 2])
   assert.deepEqual(keysOf(lister.byIndex('name', 'a')), ['one/a', 'two/a'])
   assert.throws(() => lister.get('three', 'a'), {
     message: 'unable to get: three because of unknown namespace for the cache',

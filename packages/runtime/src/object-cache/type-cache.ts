@@ -48,6 +48,7 @@ export class TypeCache<T extends KubernetesObject> implements Informer<T> {
         this.#partOf(namespace, 'get')?.informer.lister.get(namespace, name),
       getByKey: (key) => this.#first((lister) => lister.getByKey(key)),
       list: (namespace) => this.#from(namespace, (lister) => lister.list(namespace)),
+      count: (namespace) => this.lister.list(namespace).length,
       byIndex: (index, value) => this.#from(undefined, (lister) => lister.byIndex(index, value)),
     }
   }
