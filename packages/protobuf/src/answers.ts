@@ -3,19 +3,16 @@
  * Contract: docs/behaviour/api-server/requests.md, Content negotiation.
  */
 import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
-import {
-  fieldNumbers,
-  planOf,
-  type FieldPlan,
-  type MessagePlan,
-  type ValuePlan,
-} from './message-plan.ts'
+import { discoveryPlan, metadataPlan } from './messages-without-schema.ts'
+import { fieldNumbers, planOf, type MessagePlan } from './message-plan.ts'
 import { writeMembers } from './encode-message.ts'
 import { WireWriter } from './wire-writer.ts'
 
 /** `k8s` and a zero. */
 const PREFIX = Uint8Array.from([0x6b, 0x38, 0x73, 0])
 const META_GROUP = 'meta.k8s.io'
+/** Of documents of discovery, the plain and the aggregated ones. */
+const DISCOVERY_GROUPS: ReadonlySet<string> = new Set(['', 'apidiscovery.k8s.io'])
 
 /** What the server answers in JSON, with kind and apiVersion. */
 export type AnsweredObject = Readonly<Record<string, unknown>>
@@ -63,61 +60,12 @@ function writeEnvelope(writer: WireWriter, object: AnsweredObject): void {
 function planOfKind(apiVersion: string, kind: string): MessagePlan | undefined {
   const slash = apiVersion.indexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-  if (group === META_GROUP) return METADATA_PLANS.get(kind)
+  if (group === META_GROUP) return metadataPlan(kind)
   if (apiVersion === 'v1' && kind === 'Status') return planOf(schemaNamed('meta-v1.Status')!)
+  const document = DISCOVERY_GROUPS.has(group) ? discoveryPlan(kind) : undefined
+  if (document !== undefined) return document
   const schema = schemaOf(group, apiVersion.slice(slash + 1), kind)
   return schema === undefined || fieldNumbers[schema.name] === undefined
     ? undefined
     : planOf(schema)
 }
-
-const message = (plan: () => MessagePlan): ValuePlan => ({ kind: 'message', plan })
-const field = (name: string, shape: FieldPlan['shape'], value: ValuePlan): FieldPlan => ({
-  name,
-  goName: name,
-  shape,
-  value,
-})
-
-const OBJECT_METADATA: MessagePlan = {
-  goName: 'PartialObjectMetadata',
-  fields: new Map([
-    [
-      1,
-      field(
-        'metadata',
-        'single',
-        message(() => planOf(schemaNamed('meta-v1.ObjectMeta')!)),
-      ),
-    ],
-  ]),
-}
-
-/** Objects and lists of which only the metadata was asked for: kinds that no schema tells of. */
-const METADATA_PLANS: ReadonlyMap<string, MessagePlan> = new Map([
-  ['PartialObjectMetadata', OBJECT_METADATA],
-  [
-    'PartialObjectMetadataList',
-    {
-      goName: 'PartialObjectMetadataList',
-      fields: new Map([
-        [
-          1,
-          field(
-            'metadata',
-            'single',
-            message(() => planOf(schemaNamed('meta-v1.ListMeta')!)),
-          ),
-        ],
-        [
-          2,
-          field(
-            'items',
-            'list',
-            message(() => OBJECT_METADATA),
-          ),
-        ],
-      ]),
-    },
-  ],
-])

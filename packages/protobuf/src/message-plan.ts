@@ -141,7 +141,8 @@ const SCALARS: Partial<Record<FieldSchema['type'], ValuePlan>> = {
   'json-schema-or-string-array': { kind: 'schema-or', other: 'strings' },
 }
 
-function valuePlan(field: FieldSchema): ValuePlan {
+/** How a single value of the type stands in the bytes. */
+export function valuePlan(field: FieldSchema): ValuePlan {
   if (field.type === 'object') return { kind: 'message', plan: () => planOf(field.schema!) }
   const plan = SCALARS[field.type]
   if (plan === undefined) throw new Error(`no protobuf form for fields of type ${field.type}`)

@@ -3,7 +3,8 @@ import type { Stored } from '@gyropilot/schema/objects'
 
 const AGGREGATED = 'APIGroupDiscoveryList'
 /** How the aggregated form is asked for and answered. */
-export const AGGREGATED_TYPE = `application/json;g=apidiscovery.k8s.io;v=v2;as=${AGGREGATED}`
+export const AGGREGATED_PARAMETERS = `g=apidiscovery.k8s.io;v=v2;as=${AGGREGATED}`
+export const AGGREGATED_TYPE = `application/json;${AGGREGATED_PARAMETERS}`
 
 /** The resources of a group version in an aggregated document; undefined: it has none of them. */
 export function resourcesIn(

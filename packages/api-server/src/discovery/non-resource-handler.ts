@@ -3,18 +3,12 @@ import { hash } from 'node:crypto'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
 import type { UserInfo } from '../contracts.ts'
-import { AGGREGATED_TYPE } from '../aggregation/discovered.ts'
+import { AGGREGATED_PARAMETERS, AGGREGATED_TYPE } from '../aggregation/discovered.ts'
 import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
 import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import {
-  negotiate,
-  notAcceptable,
-  parseAccept,
-  requireRoutedType,
-  requireType,
-} from '../http/negotiation.ts'
+import { aggregatedType, negotiate, requireRoutedType, requireType } from '../http/negotiation.ts'
 import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ComponentPages } from './component-pages.ts'
@@ -72,9 +66,16 @@ const PATHS = [
 
 const ROOT: ReadonlySet<string> = new Set(['/', '/index.html', '/apis'])
 
+/** One tag for all its forms, of which JSON is the one that is asked for again and again. */
+interface AggregatedDocument {
+  readonly value: object
+  readonly bytes: Uint8Array
+  readonly etag: string
+}
+
 export class NonResources implements NonResourceHandler {
   readonly #parts: NonResourceParts
-  readonly #aggregated = new Map<boolean, { readonly bytes: Uint8Array; readonly etag: string }>()
+  readonly #aggregated = new Map<boolean, AggregatedDocument>()
 
   constructor(parts: NonResourceParts) {
     this.#parts = parts
@@ -115,7 +116,7 @@ export class NonResources implements NonResourceHandler {
     const output = negotiate(accept, {
       watch: false,
       transformable: false,
-      messages: 'none',
+      messages: 'all',
     })
     return {
       status: 200,
@@ -202,38 +203,29 @@ export class NonResources implements NonResourceHandler {
 
   /** Undefined when the client did not ask for the aggregated form. */
   #aggregatedAnswer(request: ServerRequest, legacy: boolean): Answer | undefined {
-    const clause = parseAccept(headerOf(request.headers, 'accept') ?? '').find(
-      ({ type, parameters }) =>
-        (type === 'application/json' &&
-          (parameters['as'] === undefined || parameters['v'] === 'v2')) ||
-        type === '*/*' ||
-        type === 'application/yaml',
-    )
-    const wantsOther =
-      clause === undefined && (headerOf(request.headers, 'accept') ?? '').includes('apidiscovery')
-    if (wantsOther) throw notAcceptable(false)
-    if (
-      clause?.parameters['as'] !== 'APIGroupDiscoveryList' ||
-      clause.parameters['g'] !== 'apidiscovery.k8s.io'
-    )
-      return undefined
+    const mediaType = aggregatedType(headerOf(request.headers, 'accept'))
+    if (mediaType === undefined) return undefined
     const { registry, foreign } = this.#parts
     let document = this.#aggregated.get(legacy)
     if (document === undefined) {
-      const bytes = Buffer.from(
-        `${JSON.stringify(aggregated(registry, legacy, foreign.groups()))}\n`,
-      )
-      document = { bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
+      const value = aggregated(registry, legacy, foreign.groups())
+      const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
+      document = { value, bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
       this.#aggregated.set(legacy, document)
     }
     const headers = { 'cache-control': 'public', vary: 'Accept', etag: document.etag }
     if (headerOf(request.headers, 'if-none-match') === document.etag)
       return { status: 304, headers, body: { kind: 'empty' } }
-    return {
-      status: 200,
-      headers,
-      body: { kind: 'bytes', bytes: document.bytes, contentType: AGGREGATED_TYPE },
-    }
+    const { value, bytes } = document
+    return mediaType === 'application/json'
+      ? { status: 200, headers, body: { kind: 'bytes', bytes, contentType: AGGREGATED_TYPE } }
+      : {
+          status: 200,
+          headers,
+          mediaType,
+          contentType: `${mediaType};${AGGREGATED_PARAMETERS}`,
+          body: { kind: 'object', value },
+        }
   }
 }
 

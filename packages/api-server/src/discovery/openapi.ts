@@ -16,8 +16,8 @@ interface Document {
   readonly hash: string
 }
 
-const PROTOBUF_V2_ACCEPT = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const PROTOBUF_V2_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
+const PROTOBUF_V2 = /^application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf$/
 const PROTOBUF_V3 = /^application\/com\.github\.proto-openapi\.spec\.v3[.@]v1\.0\+protobuf$/
 const YEAR_SECONDS = 31_536_000
 /** Documents of what is served besides groups and versions. */
@@ -158,10 +158,10 @@ export class OpenApiDocuments {
   async #version2(request: ServerRequest): Promise<Answer> {
     const vary = 'Accept-Encoding, Accept'
     const wanted = acceptedTypes(request).find(
-      (type) => JSON_TYPES.has(type) || type === PROTOBUF_V2_ACCEPT,
+      (type) => JSON_TYPES.has(type) || PROTOBUF_V2.test(type),
     )
     if (wanted === undefined) return { status: 406, headers: { vary }, body: { kind: 'empty' } }
-    const protobuf = wanted === PROTOBUF_V2_ACCEPT
+    const protobuf = PROTOBUF_V2.test(wanted)
     this.#v2 ??= this.#buildVersion2()
     const document = (await this.#v2)[protobuf ? 'protobuf' : 'json']
     const etag = JSON.stringify(document.hash)

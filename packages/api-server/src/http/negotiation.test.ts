@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ApiError } from '../contracts.ts'
 import { errorType, inputType, negotiate, requireRoutedType } from './negotiation.ts'
 
-type Messages = 'all' | 'metadata' | 'none'
+type Messages = 'all' | 'metadata'
 
 const LIST = { watch: false, transformable: true, messages: 'all' as Messages }
 const WATCH = { ...LIST, watch: true }

@@ -80,7 +80,7 @@ interface NegotiationOptions {
   /** The answer has columns. Default true. */
   readonly tables?: boolean
   /** What of the answer has a form in protobuf. */
-  readonly messages: 'all' | 'metadata' | 'none'
+  readonly messages: 'all' | 'metadata'
   /** Clauses may name a version of the server (`sv`). Default true. */
   readonly serverVersions?: boolean
 }
@@ -127,6 +127,19 @@ function covers(range: string, mediaType: MediaType): boolean {
   return range === mediaType || range === 'application/*' || range === '*/*'
 }
 
+/** The type of a discovery document in the aggregated form; undefined when the plain one, or nothing, is accepted first. */
+export function aggregatedType(accept: string | undefined): MediaType | undefined {
+  for (const { type, parameters } of parseAccept(accept ?? '')) {
+    const mediaType = MEDIA_TYPES.find((known) => covers(type, known))
+    if (mediaType === undefined) continue
+    const { as, g: group, v: version } = parameters
+    if (as === undefined && group === undefined && version === undefined) return undefined
+    if (as === 'APIGroupDiscoveryList' && group === 'apidiscovery.k8s.io' && version === 'v2')
+      return mediaType
+  }
+  return undefined
+}
+
 /** Undefined: the type does not come with these parameters. */
 function formOf(
   mediaType: MediaType,
@@ -147,11 +160,11 @@ function formOf(
 
 /** Metadata has a message whatever it is the metadata of; a Table has none. */
 function hasMessages(
-  messages: 'all' | 'metadata' | 'none',
+  messages: 'all' | 'metadata',
   transformation: Transformation | undefined,
 ): boolean {
   if (transformation === undefined) return messages === 'all'
-  return messages !== 'none' && transformation.as !== 'Table'
+  return transformation.as !== 'Table'
 }
 
 /** Whoever names one of kind, group and version has to name all. */
@@ -182,7 +195,7 @@ function unavailable(types: string): ApiError {
 }
 
 /** The type is known, but not with these parameters or for this answer; `streamed`: it would do, but for the stream. */
-export function notAcceptable(streamed: boolean): ApiError {
+function notAcceptable(streamed: boolean): ApiError {
   const types = streamed ? STREAM_TYPES : MEDIA_TYPES.join(', ')
   return new ApiError(406, 'NotAcceptable', `only the following media types are accepted: ${types}`)
 }

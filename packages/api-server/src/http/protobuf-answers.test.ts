@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'
 import { after, before, test } from 'node:test'
 import { SystemClock, SystemRandom, VirtualClock } from '@gyropilot/foundation'
-import { decodeProtobuf } from '@gyropilot/protobuf'
+import { decodeProtobuf, protobufAnswers, type AnsweredObject } from '@gyropilot/protobuf'
 import { createTestServer, turn, type TestServer } from '../testing/test-server.ts'
 import { createClusterCertificates } from '../tls/index.ts'
 
@@ -51,6 +51,7 @@ async function call(path: string, accept: string, method = 'GET', body?: object)
   return {
     status: Number(head[':status']),
     type: head['content-type'],
+    etag: head['etag'],
     bytes: Buffer.concat(chunks),
   }
 }
@@ -102,4 +103,47 @@ test('a watch sends frames of protobuf', async () => {
   const envelope = bytes.subarray(bytes.indexOf('k8s\0'), 4 + bytes.readUInt32BE(0))
   const object = (await decodeProtobuf(envelope, EXPECTED)) as { metadata: { name: string } }
   assert.equal(object.metadata.name, 'watched')
+})
+
+const AGGREGATED = 'g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+/** What the answer in JSON is in protobuf. */
+async function inProtobuf(path: string, parameters = ''): Promise<Buffer> {
+  const { bytes } = await get(path, `application/json${parameters}`)
+  const { encodeAnswer } = await protobufAnswers()
+  return Buffer.from(encodeAnswer(JSON.parse(bytes.toString()) as AnsweredObject))
+}
+
+test('documents of discovery come in protobuf to who takes nothing else', async () => {
+  for (const path of ['/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1']) {
+    const answer = await get(path)
+    assert.deepEqual([answer.status, answer.type], [200, PROTOBUF], path)
+    assert.deepEqual(answer.bytes, await inProtobuf(path), path)
+  }
+})
+
+test('the aggregated form comes in the first type that is accepted, and all types have one tag', async () => {
+  for (const path of ['/api', '/apis']) {
+    const json = await get(path, `application/json;${AGGREGATED}`)
+    for (const type of [PROTOBUF, 'application/yaml']) {
+      const accept = `${type};${AGGREGATED},application/json;${AGGREGATED},application/json`
+      const answer = await get(path, accept)
+      assert.equal(answer.type, `${type};${AGGREGATED}`)
+      assert.equal(answer.etag, json.etag)
+      if (type === PROTOBUF)
+        assert.deepEqual(answer.bytes, await inProtobuf(path, `;${AGGREGATED}`))
+      else assert.match(answer.bytes.toString(), /^apiVersion: apidiscovery\.k8s\.io\/v2\nitems:\n/)
+    }
+  }
+})
+
+test('a version of the aggregated form that is not served leaves the plain one, if that is accepted', async () => {
+  const old = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList'
+  const plain = await get('/apis', `${old},application/json`)
+  assert.equal(plain.type, 'application/json')
+  assert.equal(JSON.parse(plain.bytes.toString()).kind, 'APIGroupList')
+  assert.equal((await get('/apis', old)).status, 406)
+  const strange = await get('/api', `application/cbor;${AGGREGATED}`)
+  assert.equal(strange.status, 406)
+  assert.match(JSON.parse(strange.bytes.toString()).message, /^406: Not Acceptable\n\nAvailable/)
 })

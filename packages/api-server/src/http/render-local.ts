@@ -77,7 +77,7 @@ async function encoded(
   const bytes = Buffer.concat(await encodeBody(body, mediaType, false))
   return {
     status: answer.status,
-    headers: { ...answer.headers, 'content-type': mediaType },
+    headers: { ...answer.headers, 'content-type': answer.contentType ?? mediaType },
     body: { kind: 'bytes', chunks: oneChunk(bytes) },
   }
 }
