@@ -5,7 +5,7 @@
 import { byString } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { compare } from './compare.ts'
-import { EMPTY, difference, setOf, union } from './field-set.ts'
+import { EMPTY, difference } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { fieldsOf } from './fields-of.ts'
 import type { MergeType } from './merge-type.ts'
@@ -28,8 +28,7 @@ export function fieldsLastApplied(type: MergeType, live: Stored, apiVersion: str
   if (typeof applied !== 'object' || applied === null || applied.apiVersion !== apiVersion)
     return EMPTY
   const change = compare(type, live, applied)
-  const unchanged = difference(difference(fieldsOf(type, applied), change.modified), change.added)
-  return union(unchanged, setOf(['f:metadata', 'f:annotations', `f:${ANNOTATION}`]))
+  return difference(difference(fieldsOf(type, applied), change.modified), change.added)
 }
 
 /** Rewrites the annotation of an object that has one; drops it when the annotations would grow too large. */

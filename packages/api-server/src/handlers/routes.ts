@@ -63,8 +63,8 @@ export function findRoute(
   const { name, subresource } = info
   const base = { resource, namespace, name, subresource }
   if (info.watchPath) {
-    if (info.parts.length > 1) throw routeNotFound()
-    if (method !== 'GET' || !resource.info.verbs.includes('watch')) throw methodNotAllowed()
+    if (info.parts.length > 1 || !resource.info.verbs.includes('watch')) throw routeNotFound()
+    if (method !== 'GET') throw methodNotAllowed()
     return { ...base, operation: 'watch' }
   }
   if (name === '')
@@ -121,12 +121,14 @@ function customRoute(resource: ServedResource | undefined, info: RequestInfo): R
 function collectionOperation(
   method: string,
   info: RequestInfo,
-  { info: { verbs, namespaced } }: ServedResource,
+  { info: served }: ServedResource,
   namespace: string,
 ): Operation {
+  const { verbs, namespaced } = served
   if (method === 'GET' && verbs.includes('list')) {
     if (!isWatch(info.query)) return 'list'
     if (verbs.includes('watch')) return 'watch'
+    throw methodNotSupported(served, 'watch')
   }
   const acrossNamespaces = namespaced && namespace === ''
   // A resource that only takes creates is nowhere but in its namespaces.

@@ -72,7 +72,7 @@ export function methodNotAllowed(): ApiError {
   )
 }
 
-/** A resource without routes of its own, and a verb that it does not have. */
+/** A verb that the resource does not have, asked of a route that it has for others. */
 export function methodNotSupported(resource: Named, verb: string): ApiError {
   const kind = qualifiedResource(resource)
   return new ApiError(
@@ -128,6 +128,23 @@ export function preconditionFailed(resource: Named, name: string, why: string): 
       details: detailsOf(resource.group, resource.kind, name),
     },
   )
+}
+
+const WHY_DIFFERENT = {
+  UID: 'The object might have been deleted and then recreated',
+  ResourceVersion: 'The object might have been modified',
+}
+
+/** A precondition names another object, or a version that it does not have any more. */
+export function preconditionMismatch(
+  resource: Named,
+  name: string,
+  field: keyof typeof WHY_DIFFERENT,
+  wanted: string,
+  found: string,
+): ApiError {
+  const why = `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found}). ${WHY_DIFFERENT[field]}`
+  return preconditionFailed(resource, name, why)
 }
 
 export const STALE =

@@ -87,6 +87,8 @@ export interface KindRules<T = any> {
    * their part. False: the ordinary steps of deletion.
    */
   terminate?(object: DraftOf<T>, nowMs: number): boolean
+  /** Why the object of this name cannot be deleted by itself: 403. A collection is deleted with it all the same. */
+  undeletable?(name: string): string | undefined
   /** Default deletion policy when the request names none: most kinds `Background`. */
   readonly defaultDeletionPolicy?: 'Background' | 'Orphan'
 }

@@ -5,11 +5,12 @@ import { labelQueryOf } from '@gyropilot/api'
 import { SERVER_IDENTITY } from '../auth/index.ts'
 import { ApiError } from '../contracts.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { forbidden, notFound, unclassified } from '../http/errors.ts'
+import { forbidden, notFound, unclassified, preconditionMismatch } from '../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, isConflict, success } from './answers.ts'
 import { withCondition } from './binding.ts'
 
+const POD = { group: '', resource: 'pods', kind: 'Pod' }
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' }
 const MAX_DISRUPTED_PODS = 2000
 const RETRY_AFTER_SECONDS = 10
@@ -34,15 +35,20 @@ async function evict(call: SubresourceCall, clock: Clock): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const pod = findPod(call)
     if (!needsNoBudget(pod)) return evictWithBudget(call, pod)
-    const isPending = pod['status']?.phase === 'Pending'
+    // Who names a version means that one.
+    const mayChange = pod['status']?.phase === 'Pending' && askedVersion(call) === undefined
     try {
       // A pod that starts to run meanwhile is judged again.
-      return await remove(call, isPending ? pod : undefined)
+      return await remove(call, mayChange ? pod : undefined)
     } catch (error) {
-      if (!isPending || !isConflict(error) || attempt >= PENDING_ATTEMPTS) throw error
+      if (!mayChange || !isConflict(error) || attempt >= PENDING_ATTEMPTS) throw error
     }
     await sleep(clock, PENDING_PAUSE_MS)
   }
+}
+
+function askedVersion({ body }: SubresourceCall): string | undefined {
+  return body?.['deleteOptions']?.preconditions?.resourceVersion ?? undefined
 }
 
 function findPod(call: SubresourceCall): Stored {
@@ -90,7 +96,8 @@ async function removeUnhealthy(call: SubresourceCall, pod: Stored): Promise<void
   try {
     await remove(call, pod)
   } catch (error) {
-    if (isConflict(error)) throw tooManyRequests(error.message, undefined)
+    if (isConflict(error) && askedVersion(call) === undefined)
+      throw tooManyRequests(error.message, undefined)
     throw error
   }
 }
@@ -172,47 +179,58 @@ function tooManyRequests(cause: string, retryAfterSeconds: number | undefined): 
   })
 }
 
-/** Says on the pod why it goes, then deletes it. `unchanged`: only while the pod is as it was read. */
+interface Preconditions {
+  readonly uid?: string | null
+  readonly resourceVersion?: string | null
+}
+
+/** Of the request and of the options in its body: where both say something, they say the same. */
+function checkDryRuns(asked: boolean, own: readonly string[]): void {
+  if (!asked || own.length === 0 || (own.length === 1 && own[0] === 'All')) return
+  throw unclassified(
+    `Non-matching dry-run options in request and content: [All] and [${own.join(' ')}]`,
+  )
+}
+
+/** Says on the pod why it goes, then deletes it. `unchanged`: only while the pod is as it was read, unless a version was named. */
 async function remove(call: SubresourceCall, unchanged: Stored | undefined): Promise<void> {
   const { server, namespace, name } = call
   const own: Draft = call.body?.['deleteOptions'] ?? {}
   const dryRun = call.dryRun || (own['dryRun'] ?? []).length > 0
-  let resourceVersion: string | undefined = unchanged?.['metadata'].resourceVersion
+  checkDryRuns(call.dryRun, own['dryRun'] ?? [])
+  let preconditions: Preconditions = { ...own['preconditions'] }
+  if (unchanged !== undefined)
+    preconditions = { resourceVersion: unchanged['metadata'].resourceVersion, ...preconditions }
   if (!dryRun) {
+    const judged = preconditions
     const marked = await server.update(
       '',
       'pods',
       namespace,
       name,
-      (pod) => mark(pod, resourceVersion, call.nowMs),
-      {
-        internal: true,
-        subresource: 'status',
-        as: call.user,
-      },
+      (pod) => mark(pod, judged, call.nowMs),
+      { internal: true, subresource: 'status', as: call.user },
     )
-    if (resourceVersion !== undefined) resourceVersion = marked['metadata'].resourceVersion
-  }
-  const preconditions = {
-    ...own['preconditions'],
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    if (preconditions.resourceVersion !== undefined)
+      preconditions = { ...preconditions, resourceVersion: marked['metadata'].resourceVersion }
   }
   const options = {
     ...own,
-    ...(dryRun ? { dryRun: ['All'] } : {}),
+    ...(call.dryRun ? { dryRun: ['All'] } : {}),
     ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
   }
   await server.delete('', 'pods', namespace, name, options, call.user)
 }
 
-function mark(pod: Draft, expectedVersion: string | undefined, nowMs: number): void {
-  if (expectedVersion !== undefined && pod['metadata'].resourceVersion !== expectedVersion) {
-    throw new ApiError(
-      409,
-      'Conflict',
-      `Operation cannot be fulfilled on pods ${JSON.stringify(pod['metadata'].name)}: the pod changed while it was judged`,
-    )
-  }
+function mark(pod: Draft, { uid, resourceVersion }: Preconditions, nowMs: number): void {
+  const { metadata } = pod
+  const wanted = [
+    ['UID', uid, metadata.uid],
+    ['ResourceVersion', resourceVersion, metadata.resourceVersion],
+  ] as const
+  for (const [field, named, found] of wanted)
+    if (named !== undefined && named !== null && named !== found)
+      throw preconditionMismatch(POD, metadata.name, field, named, found)
   const condition = {
     type: 'DisruptionTarget',
     status: 'True',

@@ -2,7 +2,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { ServiceAccountTokens } from '../auth/index.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { badRequest, conflict, invalid, notFound } from '../http/errors.ts'
+import { badRequest, conflict, invalid, notFound, preconditionFailed } from '../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { created, parentOf } from './answers.ts'
@@ -99,7 +99,7 @@ function boundObjects(call: SubresourceCall, reference: Stored | undefined): Bou
   const actualUid: string = object['metadata'].uid
   if (uid !== '' && uid !== actualUid) {
     const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
-    throw conflict(type, name, why)
+    throw preconditionFailed(type, name, why)
   }
   if (kind === 'Secret') return { secret: object }
   if (kind === 'Node') return { node: { name, uid: actualUid } }

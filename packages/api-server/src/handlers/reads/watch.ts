@@ -236,14 +236,15 @@ class WatchSession {
   #startTimeout(): void {
     const { clock, random } = this.#parts
     const { timeoutSeconds, allowWatchBookmarks } = this.#request.options
+    // Less than no time ends it at once; none at all is a wish for none.
     const timeoutMs =
-      timeoutSeconds === undefined || timeoutSeconds <= 0
+      timeoutSeconds === undefined || timeoutSeconds === 0
         ? integerBetween(
             random,
             SHORTEST_TIMEOUT_SECONDS * 1000,
             2 * SHORTEST_TIMEOUT_SECONDS * 1000,
           )
-        : timeoutSeconds * 1000
+        : Math.max(0, timeoutSeconds * 1000)
     this.#timers.push(clock.after(timeoutMs, () => this.stop()))
     if (allowWatchBookmarks && timeoutMs > LAST_BOOKMARK_MS) {
       this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#periodicBookmark()))

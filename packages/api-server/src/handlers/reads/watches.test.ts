@@ -139,6 +139,15 @@ test('Given timeoutSeconds=6 and bookmarks, then a bookmark arrives before the e
   assert.ok(watch.ended())
 })
 
+test('a watch of less than no time ends at once, one of none after its usual time', async () => {
+  const server = await createTestServer()
+  const ended = await server.watch(`${MAPS}?watch=true&timeoutSeconds=-1`)
+  const lasting = await server.watch(`${MAPS}?watch=true&timeoutSeconds=0`)
+  await server.clock.advance(1000)
+  assert.deepEqual([ended.ended(), lasting.ended()], [true, false])
+  lasting.stop()
+})
+
 test('bookmarks come every minute and advance when only other resources changed', async () => {
   const server = await createTestServer()
   const watch = await server.watch(

@@ -4,7 +4,7 @@ import { headerFields } from '../bodies/decoding.ts'
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
-import { badRequest } from '../../http/errors.ts'
+import { badRequest, forbidden } from '../../http/errors.ts'
 import { headerOf } from '../../http/exchange.ts'
 import { inputType } from '../../http/negotiation.ts'
 import { checkBodySize, isEmptyBody, type ParsedBody } from '../../http/request-body.ts'
@@ -48,6 +48,9 @@ export class DeletionHandler {
   async delete(call: ResourceCall): Promise<Answer> {
     const options = await this.#deleteOptions(call)
     warnOfOrphans(call, options)
+    const { rules, info } = call.resource
+    const kept = rules.undeletable?.(call.name)
+    if (kept !== undefined) throw forbidden(info, call.name, kept)
     const deleted = await this.#parts.deleter.delete(
       targetOf(call),
       options,

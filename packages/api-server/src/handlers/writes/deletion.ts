@@ -1,7 +1,7 @@
 /** Deletion of one object. Contract: docs/behaviour/api-server/storage-and-watch.md, "Deletion". */
 import type { Clock } from '@gyropilot/foundation'
 import { formatTime } from '@gyropilot/foundation'
-import { conflict, notFound, preconditionFailed } from '../../http/errors.ts'
+import { conflict, notFound, preconditionMismatch } from '../../http/errors.ts'
 import { cloneJson } from '../../registry/equality.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
@@ -73,11 +73,7 @@ export class Deleter {
     context: WriteContext,
   ): Deleted {
     const stored = entry.object
-    if (
-      isNamespace(resource) &&
-      resource.rules.terminate === undefined &&
-      (stored['spec']?.finalizers ?? []).length > 0
-    ) {
+    if (isNamespace(resource) && this.#outlivesDeletion(resource, stored, options)) {
       return this.#terminateNamespace(resource, entry, options, context)
     }
     const draft = cloneJson(stored) as Draft
@@ -96,6 +92,13 @@ export class Deleter {
       return { object: written.object, removed: false, entry: written.entry }
     }
     return this.#remove(resource, written.object, entry.key, context)
+  }
+
+  /** A namespace with finalizers in its specification does, and one with others when it is deleted first. */
+  #outlivesDeletion(resource: ServedResource, stored: Stored, options: DeleteOptions): boolean {
+    if ((stored['spec']?.finalizers ?? []).length > 0) return true
+    const isFirst = stored['metadata'].deletionTimestamp === undefined
+    return isFirst && finalizersAfter(resource, stored, options).length > 0
   }
 
   /** A namespace lives on until its contents are gone: only its phase and deletionTimestamp change. */
@@ -153,15 +156,10 @@ function checkPreconditions(
   const { uid, resourceVersion } = preconditions ?? {}
   const metadata = stored['metadata']
   const fields = [
-    ['UID', uid, metadata.uid, '. The object might have been deleted and then recreated'],
-    [
-      'ResourceVersion',
-      resourceVersion,
-      metadata.resourceVersion,
-      '. The object might have been modified',
-    ],
+    ['UID', uid, metadata.uid],
+    ['ResourceVersion', resourceVersion, metadata.resourceVersion],
   ] as const
-  for (const [field, wanted, found, why] of fields) {
+  for (const [field, wanted, found] of fields) {
     if (wanted === undefined || wanted === null || wanted === found) continue
     // Namespaces are deleted in a way of their own.
     if (isNamespace(resource))
@@ -173,11 +171,7 @@ function checkPreconditions(
     // Events are told of as those of the core group, which they are kept as.
     const told =
       resource.storage.collection === 'events' ? { ...resource.info, group: '' } : resource.info
-    throw preconditionFailed(
-      told,
-      name,
-      `the ${field} in the precondition (${wanted}) does not match the ${field} in record (${found})${why}`,
-    )
+    throw preconditionMismatch(told, name, field, wanted, found)
   }
 }
 

@@ -43,6 +43,10 @@ export const priorityClass: KindRules<PriorityClass> = {
     else if (!policies.includes(object.preemptionPolicy))
       errors.notSupported('preemptionPolicy', object.preemptionPolicy, policies)
   },
+  undeletable: (name) =>
+    Object.hasOwn(SYSTEM, name)
+      ? 'this is a system priority class and cannot be deleted'
+      : undefined,
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
     if ((object.value ?? 0) !== (stored.value ?? 0))

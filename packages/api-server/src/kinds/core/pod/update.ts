@@ -93,12 +93,7 @@ function withoutAllowedChanges(
     for (const [index, container] of (mended[list] ?? []).entries())
       keep(container, before[list]?.[index] ?? {}, 'image')
   }
-  for (const field of [
-    'activeDeadlineSeconds',
-    'schedulingGates',
-    'tolerations',
-    'ephemeralContainers',
-  ] as const)
+  for (const field of ['activeDeadlineSeconds', 'schedulingGates', 'tolerations'] as const)
     keep(mended, before, field)
   const { terminationGracePeriodSeconds: grace = 0 } = before
   if (grace < 0 && mended.terminationGracePeriodSeconds === 1) {
