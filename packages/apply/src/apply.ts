@@ -58,8 +58,9 @@ export interface ApplyResult {
 }
 
 /** Throws ApiError: 400 for a body that is not of the endpoint, 500 for one that breaks the schema, 409 for conflicts. */
-export function applyPatch(request: ApplyRequest): ApplyResult {
-  checkBody(request)
+export function applyPatch(asked: ApplyRequest): ApplyResult {
+  checkBody(asked)
+  const request = { ...asked, configuration: withoutManagers(asked.configuration) }
   const { kind, manager, configuration } = request
   const live = request.live ?? kind.zeroValue
   const owners = ownersOfStored(request.live?.metadata?.managedFields)
@@ -82,6 +83,19 @@ export function applyPatch(request: ApplyRequest): ApplyResult {
   }
 }
 
+function withoutManagers(configuration: Stored): Stored {
+  if (configuration.metadata?.managedFields === undefined) return configuration
+  const { managedFields: _, ...metadata } = configuration.metadata
+  return { ...configuration, metadata }
+}
+
+/** What is no list of objects names none. */
+function namesManagers(managedFields: unknown): boolean {
+  const isEntry = (entry: unknown): boolean =>
+    typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+  return Array.isArray(managedFields) && managedFields.every(isEntry)
+}
+
 /** Steps 1 and 2. */
 function checkBody(request: ApplyRequest): void {
   const { configuration, apiVersion, kindName, kind } = request
@@ -93,7 +107,7 @@ function checkBody(request: ApplyRequest): void {
       sentVersion === '' ? '/' : sentVersion.includes('/') ? sentVersion : `/${sentVersion}`
     throw new ApiError(400, 'BadRequest', `invalid object type: ${version}, Kind=${sentKind}`)
   }
-  if (metadata?.managedFields !== undefined && metadata.managedFields !== null) {
+  if (namesManagers(metadata?.managedFields)) {
     throw new ApiError(400, 'BadRequest', 'metadata.managedFields must be nil')
   }
   const problems = checkConfiguration(kind.type, configuration)

@@ -104,8 +104,6 @@ function mergeTypeOfField(field: FieldSchema): MergeType {
   switch (field.type) {
     case 'string':
     case 'bytes':
-    case 'time':
-    case 'microtime':
       return STRING
     case 'int32':
     case 'int64':
@@ -114,8 +112,11 @@ function mergeTypeOfField(field: FieldSchema): MergeType {
     case 'boolean':
       return BOOLEAN
     case 'quantity':
-    case 'int-or-string':
+    case 'time':
+    case 'microtime':
       return UNTYPED_SCALAR
+    case 'int-or-string':
+      return UNTYPED_ATOMIC
     case 'object':
       return field.schema === undefined
         ? UNTYPED_ATOMIC

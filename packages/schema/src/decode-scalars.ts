@@ -30,6 +30,8 @@ export interface TypeMismatch {
   readonly given: unknown
   readonly goType: string
   readonly isStruct: boolean
+  /** The type reads its JSON itself: it does so wherever its value comes from. */
+  readonly readsItself?: boolean
 }
 
 /** A value of the wrong type: Go reads on, and tells the first of them unless it meets what ends it at once. */

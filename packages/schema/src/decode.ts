@@ -89,6 +89,10 @@ function zeroStruct(schema: ObjectSchema): Draft {
 }
 
 /** `goType`: what decode errors call the field's type. */
+function ownMismatch({ message, mismatch }: DecodeError): DecodeError {
+  return new DecodeError(message, mismatch && { ...mismatch, readsItself: true })
+}
+
 function decoderOf(struct: string, goType: string, field: FieldSchema): Decoder {
   switch (field.type) {
     case 'object': {
@@ -124,11 +128,11 @@ function decoderOf(struct: string, goType: string, field: FieldSchema): Decoder 
         // Go reads neither `3.0` nor `3e0` into an integer, and a quantity keeps its exponent.
         if (spelling !== undefined && integer) {
           const mismatch = mismatchOf(walk, goType, integer, `number ${spelling}`)(value)
-          throw endsAtOnce ? new DecodeError(mismatch.message, mismatch.mismatch) : mismatch
+          throw endsAtOnce ? ownMismatch(mismatch) : mismatch
         }
         return decode(spelling ?? value, (wrong, type) => {
           const mismatch = mismatchOf(walk, type ?? goType, integer)(wrong)
-          return endsAtOnce ? new DecodeError(mismatch.message, mismatch.mismatch) : mismatch
+          return endsAtOnce ? ownMismatch(mismatch) : mismatch
         })
       }
     }

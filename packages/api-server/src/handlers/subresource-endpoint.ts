@@ -21,7 +21,7 @@ import { connectionOptions } from './connection-options.ts'
 import { decodeDraft, type Decoding, type ExpectedKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
-import { patchObject } from './writes/patch.ts'
+import { appliedDraft, patchObject } from './writes/patch.ts'
 import { listRequestOf, matches } from './reads/list.ts'
 import {
   checkName,
@@ -271,6 +271,7 @@ export class SubresourceEndpoint {
         tellRepeated()
         if (expected.customScale === true) throw notConvertible(configuration)
         appliedFields = draft['metadata'].managedFields ?? []
+        draft = appliedDraft(draft, configuration, decoding)
       } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
       checkName(call, draft)
       checkNamespace(call, draft)

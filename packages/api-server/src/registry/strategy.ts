@@ -120,7 +120,9 @@ function restoreMetadata(draft: Draft, stored: Stored): void {
   if (before['generation'] === undefined) delete metadata['generation']
   else metadata['generation'] = before['generation']
   for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
-    if (before[field] !== undefined) metadata[field] = before[field]
+    // The time is put back whatever was sent; another period is refused below.
+    const isSent = field !== 'deletionTimestamp' && (metadata[field] ?? undefined) !== undefined
+    if (before[field] !== undefined && !isSent) metadata[field] = before[field]
     else if (metadata[field] === null) delete metadata[field]
   }
 }

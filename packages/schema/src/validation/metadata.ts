@@ -75,13 +75,20 @@ export function validateCommonMetadata(
   validateManagedFields(metadata.managedFields, errors, `${field}.managedFields`)
 }
 
+/** As an error prints it. */
+function inOrderOfFields({ controller, blockOwnerDeletion, ...named }: Stored): Stored {
+  const { apiVersion, kind, name, uid } = named
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
+}
+
 function validateOwners(
   owners: readonly Stored[] | undefined,
   errors: FieldErrors,
   field: string,
 ): void {
   let first: Stored | undefined
-  for (const owner of owners ?? []) {
+  const known = owners ?? []
+  for (const owner of known) {
     const parts = (owner.apiVersion ?? '').split('/')
     if (parts.length > 2 || parts.at(-1) === '')
       errors.invalid(`${field}.apiVersion`, owner.apiVersion ?? '', 'version must not be empty')
@@ -99,7 +106,7 @@ function validateOwners(
     else {
       errors.invalid(
         field,
-        owners,
+        known.map(inOrderOfFields),
         `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${owner.kind}/${owner.name}`,
       )
     }

@@ -282,7 +282,8 @@ export function splitApiVersion(text: string): [group: string, version: string] 
   return slash < 0 ? ['', text] : [text.slice(0, slash), text.slice(slash + 1)]
 }
 
-function jsonType(value: unknown): string {
+/** What Go calls the type of the value. */
+export function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
   return typeof value

@@ -26,11 +26,13 @@ import {
   decodeDraft,
   decodeValue,
   foreignKind,
+  jsonType,
   rememberForeignKind,
   splitApiVersion,
   type Decoding,
 } from '../bodies/decoding.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
+import { wrappedIntegers } from './wrapped-integers.ts'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
@@ -89,7 +91,10 @@ export function patchObject(
   try {
     // Values of operations come into the object as they stand there, repeated members included.
     const occurrences = type === 'json' ? body.occurrences : undefined
-    decoded = decodeValue(patched, { occurrences }, decoding)
+    decoded =
+      type === 'strategic'
+        ? decodeConverted(patched, decoding)
+        : decodeValue(patched, { occurrences }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : error.message)
@@ -105,6 +110,21 @@ export function patchObject(
   return decoded.object
 }
 
+/** Of values that Go converts and does not decode: integers that are too large for their fields are cut. */
+function decodeConverted(value: unknown, decoding: Decoding): ReturnType<typeof decodeValue> {
+  const notes = { occurrences: undefined }
+  try {
+    return decodeValue(value, notes, decoding)
+  } catch (error) {
+    const { group, version, kind } = decoding.expected
+    const schema = schemaOf(group, version, kind)
+    const { goType, given, readsItself } = (error instanceof DecodeError && error.mismatch) || {}
+    if (schema === undefined || goType !== 'int32' || readsItself === true || !isInteger(given))
+      throw error
+    return decodeValue(wrappedIntegers(value, schema), notes, decoding)
+  }
+}
+
 /** What server-side apply made, decoded and defaulted. Built-in kinds are filled in as by strategic merge. Throws 500. */
 export function appliedDraft(merged: Draft, configuration: Stored, decoding: Decoding): Draft {
   if (decoding.resource?.custom === true) {
@@ -112,7 +132,7 @@ export function appliedDraft(merged: Draft, configuration: Stored, decoding: Dec
     return decodeDraft(body, { ...decoding, keepsNulls: true })
   }
   try {
-    return decodeValue(merged, { occurrences: undefined }, decoding).object
+    return decodeConverted(merged, decoding).object
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     const { group, version, kind } = decoding.expected
@@ -138,6 +158,12 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
     return
   }
   const { kind, apiVersion } = patched
+  for (const [name, value] of [
+    ['apiVersion', apiVersion],
+    ['kind', kind],
+  ] as const)
+    if (typeof value !== 'string' && value !== undefined && value !== null)
+      throw invalidPatch(stringifyExact(patched), unreadableType(name, value))
   if (!apiVersion) {
     if (expected.customScale === true) return
     for (const field of Object.keys(patched).toSorted()) {
@@ -147,7 +173,6 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
     }
     return
   }
-  if (typeof apiVersion !== 'string' || (kind && typeof kind !== 'string')) return
   const sentKind = kind || expected.kind
   if (sentKind === expected.kind && apiVersion === apiVersionOf(expected)) return
   const why =
@@ -157,16 +182,16 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
   if (why !== undefined) throw invalidPatch(stringifyExact(patched), why)
 }
 
+function unreadableType(field: 'kind' | 'apiVersion', value: unknown): string {
+  return `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go struct field .${field} of type string`
+}
+
 /** Custom resources have to say what they are; whether it is the right thing is asked later. */
 function checkPatchedCustomKind(patched: Draft): void {
   const { kind, apiVersion } = patched
   const shown = stringifyExact(patched)
   if (kind !== undefined && kind !== null && typeof kind !== 'string') {
-    const type = Array.isArray(kind) ? 'array' : typeof kind === 'boolean' ? 'bool' : typeof kind
-    throw invalidPatch(
-      shown,
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go struct field .kind of type string`,
-    )
+    throw invalidPatch(shown, unreadableType('kind', kind))
   }
   if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`)
   if (!apiVersion)

@@ -5,7 +5,9 @@ const PLAIN = new Set(['string', 'bool', 'int32', 'int64', 'float64'])
 /** Strategic merge and apply fill the Go type from a tree of values, without the JSON decoder: its errors have other words. */
 export function unconverted({ message, mismatch }: DecodeError): string {
   if (mismatch === undefined) return message
-  const { goType, isStruct } = mismatch
+  const { goType, isStruct, readsItself } = mismatch
+  if (readsItself === true)
+    return message.replace(/ into Go struct field .* of type /, ' into Go value of type ')
   const given = goKind(mismatch.given)
   if (goType.startsWith('[]')) return `cannot restore slice from ${given}`
   if (goType.startsWith('map[') || goType === 'v1.ResourceList')
