@@ -40,9 +40,8 @@ function validateCondition(
       observedGeneration,
       'must be greater than or equal to zero',
     )
-  if (!condition['lastTransitionTime'])
-    errors.required(`${field}.lastTransitionTime`, 'must be set')
-  if (reason === '') errors.required(`${field}.reason`, 'must be set')
+  if (!condition['lastTransitionTime']) errors.required(`${field}.lastTransitionTime`)
+  if (reason === '') errors.required(`${field}.reason`)
   else {
     if (!REASON.test(reason)) errors.invalid(`${field}.reason`, reason, BAD_REASON)
     if (Buffer.byteLength(reason) > REASON_MAX) errors.tooLong(`${field}.reason`, REASON_MAX)

@@ -42,7 +42,7 @@ test('status of several kinds', () => {
         `${at}[1].type: Duplicate value: "A"`,
         `${at}[1].status: Unsupported value: "x": supported values: "False", "True", "Unknown"`,
         `${at}[1].observedGeneration: Invalid value: -1: must be greater than or equal to zero`,
-        `${at}[1].lastTransitionTime: Required value: must be set`,
+        `${at}[1].lastTransitionTime: Required value`,
         `${at}[1].reason: Invalid value: "1": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')`,
         'status.expectedPods: Invalid value: -1: must be greater than or equal to 0',
       ],

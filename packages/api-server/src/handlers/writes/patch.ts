@@ -32,6 +32,7 @@ import {
   type Decoding,
 } from '../bodies/decoding.ts'
 import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { wrappedIntegers } from './wrapped-integers.ts'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -97,7 +98,8 @@ export function patchObject(
         : decodeValue(patched, { occurrences }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : error.message)
+    const told = type === 'merge' ? firstRefusal(patched, decoding, error) : error
+    throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : told.message)
   }
   // What was merged goes by the names of its fields; of custom resources what is embedded comes last.
   const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
@@ -108,6 +110,16 @@ export function patchObject(
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   rememberForeignKind(decoded.object, patched, decoding)
   return decoded.object
+}
+
+/** What was merged is written with its keys in order before it is decoded: the first of several errors is the first in that. */
+function firstRefusal(patched: unknown, decoding: Decoding, error: DecodeError): DecodeError {
+  try {
+    decodeValue(sortedJson(patched), { occurrences: undefined }, decoding)
+  } catch (first) {
+    if (first instanceof DecodeError) return first
+  }
+  return error
 }
 
 /** Of values that Go converts and does not decode: integers that are too large for their fields are cut. */

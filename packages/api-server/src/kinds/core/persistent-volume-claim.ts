@@ -49,8 +49,6 @@ function validateUpdate(
   stored: StoredOf<PersistentVolumeClaim>,
   errors: FieldErrors,
 ): void {
-  // kube-apiserver checks the whole object twice on updates, and reports twice.
-  validateClaimSpec(object.spec ?? {}, errors, 'spec')
   const now: DraftOf<PersistentVolumeClaimSpec> = structuredClone(object.spec ?? {})
   const before = stored.spec ?? {}
   const size = now.resources?.requests?.storage
