@@ -18,6 +18,7 @@ import {
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
+export const INTERNAL_POLICIES: readonly string[] = ['Cluster', 'Local']
 const FOR_LOAD_BALANCERS = "may only be used when `type` is 'LoadBalancer'"
 const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
 const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
@@ -201,8 +202,8 @@ function validateTrafficPolicies(spec: StoredOf<ServiceSpec>, errors: FieldError
     )
   }
   const internal: string | undefined = spec.internalTrafficPolicy
-  if (internal !== undefined && !['Cluster', 'Local'].includes(internal))
-    errors.notSupported('spec.internalTrafficPolicy', internal, ['Cluster', 'Local'])
+  if (internal !== undefined && !INTERNAL_POLICIES.includes(internal))
+    errors.notSupported('spec.internalTrafficPolicy', internal, INTERNAL_POLICIES)
   const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode']
   if (spec.trafficDistribution !== undefined && !distributions.includes(spec.trafficDistribution))
     errors.notSupported('spec.trafficDistribution', spec.trafficDistribution, distributions)

@@ -4,6 +4,7 @@ import { emptyStatus } from '@gyropilot/schema/decode'
 import { canonicalIpWarning } from '@gyropilot/schema/validation/ip'
 import { labelsText, tableColumns } from '../columns.ts'
 import {
+  INTERNAL_POLICIES,
   isExternallyAccessible,
   validateLoadBalancerStatus,
   validateService,
@@ -102,8 +103,10 @@ export const service: KindRules<Service> = {
   createOnUpdate: true,
   defaults,
   prepareForCreate(object) {
-    // Nothing is routed to it.
-    if (object.spec?.type === 'ExternalName') delete object.spec.internalTrafficPolicy
+    // Nothing is routed to it; what is no policy is refused all the same.
+    const { type, internalTrafficPolicy = '' } = object.spec ?? {}
+    if (type === 'ExternalName' && INTERNAL_POLICIES.includes(internalTrafficPolicy))
+      delete object.spec!.internalTrafficPolicy
     object.status = emptyStatus({ group: '', version: 'v1', kind: 'Service' })
   },
   prepareForUpdate(object, stored) {
