@@ -4,7 +4,6 @@
  */
 import { keyOf, parseLabelQuery } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler, LabelQuery, MetricStatus, Pod, Scale } from '@gyropilot/api'
-import { errorText } from '@gyropilot/foundation'
 import { recordEvent } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { scalingInactive } from './conditions.ts'
@@ -102,13 +101,8 @@ function* select(
       text,
     )
   }
-  let query: LabelQuery
-  try {
-    query = parseLabelQuery(selector)
-  } catch (error) {
-    const text = `couldn't convert selector into a corresponding internal selector object: ${errorText(error)}`
-    return yield* refused(autoscaler, 'InvalidSelector', 'InvalidSelector', text, text)
-  }
+  // One that cannot be read has no scale to begin with.
+  const query = parseLabelQuery(selector)
   memory.select(keyOf(autoscaler), query)
   const pods = podsMatching(namespace, query)
   const selecting = memory.selecting(namespace, pods)

@@ -68,8 +68,9 @@ test('of a container resource the named container counts alone', () => {
     },
   }
   const used = { c: { cpu: '900m' }, side: { cpu: '5' } }
-  const { did, status } = syncOf(metric, using({ a: used, b: used, c: used }))
+  const { did, status, events } = syncOf(metric, using({ a: used, b: used, c: used }))
   assert.deepEqual(did, ['scale 6', 'status'])
+  assert.equal(events[0]?.message, 'New size: 6; reason: cpu resource above target')
   assert.deepEqual(status?.currentMetrics?.[0]?.containerResource?.current, {
     averageValue: '900m',
   })
@@ -127,7 +128,7 @@ test('cpu of a pod that starts does not count, its memory and its own metrics do
   const utilized = ofResource('memory', { type: 'Utilization', averageUtilization: 50 })
   assert.deepEqual(syncOf(utilized, { ...asMemory, pods: requesting }).did, ['scale 5', 'status'])
   const path =
-    '/apis/custom.metrics.k8s.io/v1beta2/namespaces/ns/pods/*/qps?labelSelector=app%3Dweb&metricLabelSelector='
+    '/apis/custom.metrics.k8s.io/v1beta2/namespaces/ns/pods/*/qps?labelSelector=app%3Dweb'
   const items = ['a', 'b', 'c'].map((name) => ({ describedObject: { name }, value: '20' }))
   const custom = {
     '/apis/custom.metrics.k8s.io': { preferredVersion: { version: 'v1beta2' } },
@@ -213,7 +214,7 @@ for (const [spec, text] of targetless)
   test(`a ${spec.type} metric without a target that it can have is told so`, () => {
     const custom = {
       '/apis/custom.metrics.k8s.io': { preferredVersion: { version: 'v1beta2' } },
-      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/ns/metrics/hits?metricLabelSelector=': {
+      '/apis/custom.metrics.k8s.io/v1beta2/namespaces/ns/metrics/hits': {
         items: [{ value: '1' }],
       },
     }

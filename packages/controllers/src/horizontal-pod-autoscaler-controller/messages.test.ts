@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HorizontalPodAutoscaler, MetricSpec, Pod } from '@gyropilot/api'
+import type { Outcome } from '@gyropilot/runtime'
 import { refused } from '../workload-support/fixtures.ts'
 import { CPU, NOW, autoscaler, pod, scale, sync } from './fixtures.ts'
 import type { Sync } from './fixtures.ts'
@@ -127,6 +128,7 @@ const named = (metric: string, custom: Sync['custom'] = {}): Sync['custom'] => (
   ...custom,
 })
 const requestless = (name: string): Pod => ({ ...pod(name), spec: { containers: [{ name: 'c' }] } })
+const ALL_AT_ONCE = { type: 'Percent', value: 100, periodSeconds: 15 }
 const qps: MetricSpec = {
   type: 'Pods',
   pods: { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '10' } },
@@ -143,6 +145,27 @@ const other: MetricSpec = {
     target: { type: 'Utilization', averageUtilization: 50 },
   },
 }
+const CUSTOM = '/apis/custom.metrics.k8s.io/v1beta2/namespaces/ns'
+/** One sample of the resource metrics API. */
+const samples =
+  (item: object): Sync['onRead'] =>
+  ({ verb }) =>
+    verb === 'get'
+      ? { ok: true, object: scale(3) }
+      : ({
+          ok: true,
+          object: {
+            items: [
+              {
+                metadata: { name: 'a' },
+                containers: [{ name: 'c', usage: { cpu: '1' } }],
+                ...item,
+              },
+            ],
+          } as object,
+        } as Outcome)
+const noUsage =
+  'unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: '
 const cpuFailed = 'failed to get cpu utilization: '
 const failures: readonly (readonly [string, MetricSpec, Sync, string])[] = [
   [
@@ -178,7 +201,7 @@ const failures: readonly (readonly [string, MetricSpec, Sync, string])[] = [
   [
     'no value of pods',
     qps,
-    { custom: named('pods/*/qps?labelSelector=app%3Dweb&metricLabelSelector=') },
+    { custom: named('pods/*/qps?labelSelector=app%3Dweb') },
     'unable to get metric qps: no metrics returned from custom metrics API',
   ],
   [
@@ -193,6 +216,42 @@ const failures: readonly (readonly [string, MetricSpec, Sync, string])[] = [
     { external: ['7'], pods: [] },
     'unable to calculate ready pods: no pods returned by selector while calculating replica count',
   ],
+  [
+    'usage that is no number',
+    CPU,
+    { onRead: samples({ containers: [{ name: 'c', usage: { cpu: 'lots' } }] }) },
+    `${cpuFailed}${noUsage}quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+  ],
+  [
+    'a window that is no time',
+    CPU,
+    { onRead: samples({ window: 'soon' }) },
+    `${cpuFailed}${noUsage}time: invalid duration "soon"`,
+  ],
+  [
+    'a sample of no time',
+    CPU,
+    { onRead: samples({ timestamp: 'today' }) },
+    `${cpuFailed}${noUsage}parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006"`,
+  ],
+  [
+    'a value of pods that is no number',
+    qps,
+    {
+      custom: named('', {
+        [`${CUSTOM}/pods/*/qps?labelSelector=app%3Dweb`]: {
+          items: [{ describedObject: { name: 'a' }, value: 'x' }],
+        },
+      }),
+    },
+    `unable to get metric qps: unable to fetch metrics from custom metrics API: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+  ],
+  [
+    'an external value that is no number',
+    queue,
+    { external: ['x'] },
+    `unable to get external metric ns/queue/nil: unable to fetch metrics from external metrics API: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+  ],
   ['a type that is none', { type: 'Weather' }, {}, 'unknown metric source type "Weather"'],
 ]
 for (const [what, spec, given, text] of failures)
@@ -204,3 +263,20 @@ for (const [what, spec, given, text] of failures)
       `the HPA was unable to compute the replica count: ${text}`,
     )
   })
+
+test('ScaledToZero: who took all replicas away, and who did not', () => {
+  const settings = { allowsZero: true }
+  const spec = { minReplicas: 0, metrics: [queue] }
+  const told = (external: string): string | undefined =>
+    messageOf('ScaledToZero', autoscaler({ spec }), { settings, external: [external] })
+  assert.equal(told('90'), 'the HPA controller did not scale the workload to zero')
+  const none = { scaleDown: { stabilizationWindowSeconds: 0, policies: [ALL_AT_ONCE] } }
+  const behavior = { ...none, scaleUp: {} }
+  assert.equal(
+    messageOf('ScaledToZero', autoscaler({ spec: { ...spec, behavior } }), {
+      settings,
+      external: ['0'],
+    }),
+    'the HPA controller scaled the workload to zero',
+  )
+})

@@ -19,7 +19,7 @@ import type { AutoscalerMemory } from './memory.ts'
 import type { PodMetric, PodMetrics } from './pod-groups.ts'
 
 interface UsageOfPod extends KubernetesObject {
-  readonly timestamp?: string
+  readonly timestamp?: string | null
   readonly window?: string
   readonly containers?: readonly {
     readonly name: string
@@ -29,7 +29,7 @@ interface UsageOfPod extends KubernetesObject {
 
 interface MetricValue {
   readonly describedObject?: { readonly name?: string }
-  readonly timestamp?: string
+  readonly timestamp?: string | null
   readonly windowSeconds?: number
   readonly value: Quantity
 }
@@ -47,6 +47,9 @@ const CUSTOM = 'custom.metrics.k8s.io'
 /** Those that can be read, the better one first. */
 const CUSTOM_VERSIONS: readonly string[] = ['v1beta2', 'v1beta1']
 const DEFAULT_WINDOW_MS = 60_000
+const RESOURCE_FAILED = 'unable to fetch metrics from resource metrics API'
+const CUSTOM_FAILED = 'unable to fetch metrics from custom metrics API'
+const EXTERNAL_FAILED = 'unable to fetch metrics from external metrics API'
 
 const podMetricsType = {
   group: 'metrics.k8s.io',
@@ -64,21 +67,28 @@ export function* resourceMetrics(
   container?: string,
 ): Reconcile<PodMetrics> {
   const listed = yield* listLive(podMetricsType, namespace, { labelSelector, limit: 0 })
-  if (!listed.ok)
-    throw new Error(`unable to fetch metrics from resource metrics API: ${errorText(listed.error)}`)
+  if (!listed.ok) throw new Error(`${RESOURCE_FAILED}: ${errorText(listed.error)}`)
   const { items } = listed.object
   if (items.length === 0) throw new Error('no metrics returned from resource metrics API')
-  const metrics = new Map<string, PodMetric>()
-  for (const item of items) {
-    const milli = usageOf(item, resource, container)
-    if (milli === undefined) continue
-    metrics.set(item.metadata?.name ?? '', {
-      milli,
-      timestampMs: parseTime(item.timestamp) ?? 0,
-      windowMs: windowOf(item),
-    })
+  return decoded(RESOURCE_FAILED, () => {
+    const metrics = new Map<string, PodMetric>()
+    for (const item of items) {
+      const milli = usageOf(item, resource, container)
+      if (milli === undefined) continue
+      const taken = { timestampMs: timestampOf(item), windowMs: windowOf(item) }
+      metrics.set(item.metadata?.name ?? '', { milli, ...taken })
+    }
+    return metrics
+  })
+}
+
+/** What cannot be read is as if nothing had come. */
+function decoded<Read>(failure: string, read: () => Read): Read {
+  try {
+    return read()
+  } catch (error) {
+    throw new Error(`${failure}: ${errorText(error)}`, { cause: error })
   }
-  return metrics
 }
 
 function usageOf(
@@ -97,9 +107,20 @@ function usageOf(
   return counted.length === 0 ? undefined : sum
 }
 
-function windowOf({ window = '' }: UsageOfPod): number {
+function windowOf({ window = '0s' }: UsageOfPod): number {
   const windowMs = parseGoDuration(window)
-  return typeof windowMs === 'string' ? 0 : windowMs
+  if (typeof windowMs === 'string') throw new Error(windowMs)
+  return windowMs
+}
+
+function timestampOf({ timestamp }: UsageOfPod | MetricValue): number {
+  const timestampMs = parseTime(timestamp)
+  if (timestampMs !== undefined) return timestampMs
+  if (timestamp === undefined || timestamp === null) return 0
+  const text = JSON.stringify(timestamp)
+  throw new Error(
+    `parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`,
+  )
 }
 
 /** A metric that each pod has. */
@@ -114,16 +135,19 @@ export function* podsMetric(
   const path = `namespaces/${namespace}/pods/*/${encodeURIComponent(metric.name)}${query}`
   const items = yield* customMetrics(yield* customVersion(memory, clock), path)
   if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
-  return new Map(
-    items.map(({ describedObject, value, timestamp, windowSeconds }) => [
-      describedObject?.name ?? '',
-      {
-        milli: quantityToMilli(value),
-        timestampMs: parseTime(timestamp) ?? 0,
-        windowMs: windowSeconds === undefined ? DEFAULT_WINDOW_MS : windowSeconds * 1_000,
-      },
-    ]),
+  return decoded(
+    CUSTOM_FAILED,
+    () => new Map(items.map((item) => [item.describedObject?.name ?? '', podMetricOf(item)])),
   )
+}
+
+function podMetricOf(item: MetricValue): PodMetric {
+  const { value, windowSeconds } = item
+  return {
+    milli: quantityToMilli(value),
+    timestampMs: timestampOf(item),
+    windowMs: windowSeconds === undefined ? DEFAULT_WINDOW_MS : windowSeconds * 1_000,
+  }
 }
 
 /** A metric of one object. */
@@ -142,9 +166,9 @@ export function* objectMetric(
   const [only, ...more] = items
   if (only === undefined || more.length > 0)
     throw new Error(
-      `unable to fetch metrics from custom metrics API: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
+      `${CUSTOM_FAILED}: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
     )
-  return quantityToMilli(only.value)
+  return decoded(CUSTOM_FAILED, () => quantityToMilli(only.value))
 }
 
 /**
@@ -179,11 +203,10 @@ export function* externalMetric(
   } as ResourceType<ExternalMetricValue>
   const labelSelector = selectorText(metric.selector)
   const listed = yield* listLive(type, namespace, { labelSelector, limit: 0 })
-  if (!listed.ok)
-    throw new Error(`unable to fetch metrics from external metrics API: ${errorText(listed.error)}`)
-  if (listed.object.items.length === 0)
-    throw new Error('no metrics returned from external metrics API')
-  return listed.object.items.map(({ value }) => quantityToMilli(value))
+  if (!listed.ok) throw new Error(`${EXTERNAL_FAILED}: ${errorText(listed.error)}`)
+  const { items } = listed.object
+  if (items.length === 0) throw new Error('no metrics returned from external metrics API')
+  return decoded(EXTERNAL_FAILED, () => items.map(({ value }) => quantityToMilli(value)))
 }
 
 export interface CustomMetricsClock {
@@ -204,8 +227,6 @@ function* customMetrics(version: string, path: string): Reconcile<readonly Metri
   return found.object.items ?? []
 }
 
-const CUSTOM_FAILED = 'unable to fetch metrics from custom metrics API'
-
 function* findVersion(
   memory: AutoscalerMemory,
   { nowMs, versionAgeMs }: CustomMetricsClock,
@@ -222,11 +243,13 @@ function* findVersion(
   return version
 }
 
-/** None is sent as an empty text: that selects every series. */
+/** None is an empty text: that selects every series. */
 function selectorText(selector: LabelSelector | undefined): string {
   return selector === undefined ? '' : labelQueryOf(selector).toString()
 }
 
+/** As upstream, what is empty is not sent. */
 function queryOf(parameters: Readonly<Record<string, string>>): string {
-  return `?${new URLSearchParams(parameters).toString()}`
+  const sent = Object.entries(parameters).filter(([, text]) => text !== '')
+  return sent.length === 0 ? '' : `?${new URLSearchParams(sent).toString()}`
 }

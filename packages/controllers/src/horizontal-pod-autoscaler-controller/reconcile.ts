@@ -2,7 +2,7 @@
  * One sync of an autoscaler. Step numbers are those of docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Sync; 1 is
  * the shell's.
  */
-import { keyOf, parseQuantity, semanticEqual } from '@gyropilot/api'
+import { keyOf, semanticEqual } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler, MetricStatus, Scale } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { errorText, formatTime } from '@gyropilot/foundation'
@@ -16,6 +16,7 @@ import type { Condition, ConditionUpdate } from './conditions.ts'
 import type { HorizontalPodAutoscalerConfiguration } from './config.ts'
 import type { AutoscalerMemory } from './memory.ts'
 import { normalize } from './normalize.ts'
+import { toleranceOf } from './replica-counts.ts'
 import { findTarget, writeReplicas } from './scale-target.ts'
 import type { ScaleTarget } from './scale-target.ts'
 import { isScaledToZero, notScaledToZero, scaledToZero, scalesToZero } from './scale-to-zero.ts'
@@ -45,6 +46,7 @@ class StatusDraft {
   desiredReplicas: number
   currentMetrics: readonly MetricStatus[] | undefined
   lastScaleTime: string | undefined
+  observedGeneration: number | undefined
 
   constructor(autoscaler: HorizontalPodAutoscaler, nowMs: number) {
     const { status } = autoscaler
@@ -55,6 +57,7 @@ class StatusDraft {
     this.desiredReplicas = status?.desiredReplicas ?? 0
     this.currentMetrics = status?.currentMetrics
     this.lastScaleTime = status?.lastScaleTime
+    this.observedGeneration = status?.observedGeneration
   }
 
   set(condition: ConditionUpdate): void {
@@ -73,6 +76,7 @@ class StatusDraft {
   *write(): Reconcile<unknown> {
     const { status: known } = this.#autoscaler
     const { conditions, currentReplicas, desiredReplicas, currentMetrics, lastScaleTime } = this
+    const { observedGeneration } = this
     const status = {
       ...known,
       conditions,
@@ -81,6 +85,7 @@ class StatusDraft {
       currentReplicas: currentReplicas === 0 ? undefined : currentReplicas,
       currentMetrics,
       lastScaleTime,
+      observedGeneration,
     }
     if (semanticEqual(status, known)) return undefined
     const type = resources.horizontalpodautoscalers
@@ -168,6 +173,8 @@ function* decide(
   const current = scale.spec?.replicas ?? 0
   // What was measured earlier is no reason for what is decided without metrics.
   draft.currentMetrics = undefined
+  // As upstream: it is nobody's, and goes when somebody else has written it.
+  draft.observedGeneration = undefined
   // 6.
   if (current === 0 && !(settings.allowsZero && isScaledToZero(autoscaler))) {
     draft.drop('ScaledToZero')
@@ -224,15 +231,15 @@ function metricWorld(
   const { configuration, memory, podsMatching, onMetric } = settings
   const { tolerance, syncPeriodMs } = configuration
   const currentReplicas = scale.spec?.replicas ?? 0
-  const toleranceOf = (direction: 'scaleUp' | 'scaleDown'): number => {
+  const toleranceIn = (direction: 'scaleUp' | 'scaleDown'): number => {
     const own = settings.configurableTolerance ? spec.behavior?.[direction]?.tolerance : undefined
-    return own === undefined ? tolerance : parseQuantity(own).toNumber()
+    return own === undefined ? tolerance : toleranceOf(own)
   }
   return {
     namespace: metadata?.namespace ?? '',
     currentReplicas,
     statusReplicas: scale.status?.replicas ?? 0,
-    tolerances: { down: toleranceOf('scaleDown'), up: toleranceOf('scaleUp') },
+    tolerances: { down: toleranceIn('scaleDown'), up: toleranceIn('scaleUp') },
     startUp: configuration,
     readsPodLevel: settings.podLevelResources,
     memory,

@@ -7,6 +7,7 @@ import {
   podReplicas,
   shareMilli,
   shareReplicas,
+  toleranceOf,
   utilizationRatio,
   valueReplicas,
 } from './replica-counts.ts'
@@ -213,4 +214,12 @@ test('Given value MaxInt64 and target 1, then MaxInt32 replicas', () => {
 
 test('a share is rounded up, and of nobody it is the whole', () => {
   assert.deepEqual([shareMilli(10, 3), shareMilli(10, 0)], [4, 10])
+})
+
+test('a tolerance of seven tenths is as upstream reads it, a little more, and one of a whole number just that', () => {
+  assert.equal(isWithin({ down: toleranceOf('700m'), up: 0 }, 0.3), true)
+  assert.deepEqual(
+    ['0', '2', '0.1', '1500u', '1n', '100e-3'].map(toleranceOf),
+    [0, 2, 0.1, 0.0015, 1e-9, 0.1],
+  )
 })

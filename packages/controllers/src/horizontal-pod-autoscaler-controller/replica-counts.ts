@@ -2,6 +2,8 @@
  * From usage and target to a number of replicas. Pure; amounts are thousandths.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Replica formulas.
  */
+import { parseQuantity } from '@gyropilot/api'
+import type { Quantity } from '@gyropilot/api'
 import { MAX_INT32 } from './config.ts'
 import type { PodGroups, PodMetrics } from './pod-groups.ts'
 
@@ -13,6 +15,22 @@ export interface Tolerances {
 
 export function isWithin({ down, up }: Tolerances, ratio: number): boolean {
   return 1 - down <= ratio && ratio <= 1 + up
+}
+
+/**
+ * As upstream, digits times a power of ten, not the nearest double: `700m` is a little more than 0.7, and a ratio of 0.3 is
+ * within it.
+ */
+export function toleranceOf(tolerance: Quantity): number {
+  const { nanos } = parseQuantity(tolerance)
+  for (const [unit, power] of [
+    [1_000_000_000n, 1],
+    [1_000_000n, 1e-3],
+    [1_000n, 1e-6],
+  ] as const) {
+    if (nanos % unit === 0n) return Number(nanos / unit) * power
+  }
+  return Number(nanos) * 1e-9
 }
 
 /** What pods use, against what they should. */

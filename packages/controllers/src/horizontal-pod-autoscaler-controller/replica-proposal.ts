@@ -174,7 +174,8 @@ function* ofUsage(
         })
       : byUtilization(resource, container, averageUtilization!, metrics, world)
     const metricName = (kind: string): string =>
-      isAverage ? `${resource} ${kind}` : `${resource} ${kind} utilization (percentage of request)`
+      // As upstream: an average is called that of a resource, also where one container is measured.
+      isAverage ? `${resource} resource` : `${resource} ${kind} utilization (percentage of request)`
     return { replicas, usage, metricName }
   } catch (error) {
     throw because(`failed to get ${resource} ${what}`, error)

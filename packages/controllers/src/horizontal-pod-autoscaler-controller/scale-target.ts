@@ -2,8 +2,10 @@
  * The scale of what an autoscaler looks after: found, read and written.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Sync, steps 2 to 4 and 8.
  */
-import type { HorizontalPodAutoscaler, ResourceType, Scale } from '@gyropilot/api'
+import { LabelQuery, parseLabelQuery } from '@gyropilot/api'
+import type { HorizontalPodAutoscaler, LabelRequirement, ResourceType, Scale } from '@gyropilot/api'
 import { asType, isConflict } from '@gyropilot/client'
+import { errorText } from '@gyropilot/foundation'
 import { getLiveSubresource, resourceOfKind, update, wait, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 
@@ -43,9 +45,44 @@ export function* findTarget({ metadata, spec }: HorizontalPodAutoscaler): Reconc
   // 4.
   const type = asType(found.object)
   const scale = yield* getLiveSubresource<Scale>(type, metadata?.namespace, name, 'scale')
-  return scale.ok
-    ? { ok: true, target: { type, scale: scale.object } }
-    : { ok: false, error: scale.error, isSpec: false }
+  if (!scale.ok) return { ok: false, error: scale.error, isSpec: false }
+  try {
+    return { ok: true, target: { type, scale: withPlainSelector(scale.object) } }
+  } catch (error) {
+    const text = `received an object from a /scale endpoint which was not convertible to autoscaling Scale: failed to parse target selector: ${errorText(error)}`
+    return { ok: false, error: new Error(text, { cause: error }), isSpec: false }
+  }
+}
+
+/**
+ * A selector in text form has to be one that a LabelSelector can say, and is asked with in the words of that: custom resources
+ * write what they like. Of two `=` for one key the last one counts, as in a map of labels.
+ */
+function withPlainSelector(scale: Scale): Scale {
+  const text = scale.status?.selector ?? ''
+  if (text === '') return scale
+  const labels = new Map<string, LabelRequirement>()
+  const expressions: LabelRequirement[] = []
+  for (const requirement of requirementsOf(text)) {
+    const { key, operator } = requirement
+    if (operator === '=' || operator === '==') labels.set(key, { ...requirement, operator: '=' })
+    else if (operator === 'gt' || operator === 'lt')
+      throw new Error(`${JSON.stringify(operator)} isn't supported in label selectors`)
+    else if (operator === '!=') throw new Error('"!=" is not a valid label selector operator')
+    else expressions.push(requirement)
+  }
+  const selector = LabelQuery.of([...labels.values(), ...expressions]).toString()
+  return { ...scale, status: { ...scale.status!, selector } }
+}
+
+function requirementsOf(selector: string): readonly LabelRequirement[] {
+  try {
+    return parseLabelQuery(selector).requirements
+  } catch (error) {
+    throw new Error(`couldn't parse the selector string "${selector}": ${errorText(error)}`, {
+      cause: error,
+    })
+  }
 }
 
 /** 8. After a conflict again, on the scale as it is by then. */

@@ -28,12 +28,12 @@ export const scaledToZero: ConditionUpdate = {
   type: 'ScaledToZero',
   status: 'True',
   reason: 'ScaledToZero',
-  message: 'the HPA controller scaled the target to zero replicas',
+  message: 'the HPA controller scaled the workload to zero',
 }
 
 export const notScaledToZero: ConditionUpdate = {
   type: 'ScaledToZero',
   status: 'False',
   reason: 'NotScaledToZero',
-  message: 'the HPA controller did not scale the target to zero replicas',
+  message: 'the HPA controller did not scale the workload to zero',
 }
