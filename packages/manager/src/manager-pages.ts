@@ -92,6 +92,7 @@ function routerOf(given: ManagerPagesOptions, auth: DelegatedAuth): ServedPages[
     auth,
     component: program.name,
     configurationGroup: program.configurationGroup,
+    startedMs,
     servesProbes: program.servesProbes,
     health,
     metrics,

@@ -2,16 +2,42 @@
 import { COMPONENT_PAGE_VERSIONS, type ComponentPage } from '@gyropilot/foundation'
 import type { Answer } from './request.ts'
 
+const GROUP = 'config.k8s.io'
+const NEWEST = COMPONENT_PAGE_VERSIONS.at(-1)!
+/** Upstream has YAML too, and names it whatever was asked. */
+const NOT_ACCEPTABLE =
+  'only the following media types are accepted: application/json, application/yaml, text/plain'
+
 export function componentAnswer(page: ComponentPage, accept: string | undefined): Answer {
   const form = formOf(page.kind, accept)
   if (form === 'text')
     return { status: 200, contentType: 'text/plain; charset=utf-8', body: page.text }
   if (form === undefined) {
-    const body = 'the server could not find a requested media type\n'
-    return { status: 406, contentType: 'text/plain; charset=utf-8', body }
+    const status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: NOT_ACCEPTABLE,
+      reason: 'NotAcceptable',
+      code: 406,
+    }
+    return { status: 406, contentType: 'application/json', body: pretty(status) }
   }
-  const body = JSON.stringify(page.object(form.version))
-  return { status: 200, contentType: 'application/json', body }
+  const { version } = form
+  const { kind } = page
+  const warning = `299 - "This version of the ${kind.toLowerCase()} endpoint is deprecated. Please use a newer version."`
+  return {
+    status: 200,
+    contentType: `application/json;g=${GROUP};v=${version};as=${kind}`,
+    body: pretty(page.object(version)),
+    ...(version === NEWEST ? {} : { headers: { warning } }),
+  }
+}
+
+/** As upstream prints objects for eyes. */
+function pretty(value: object): string {
+  return JSON.stringify(value, undefined, 2)
 }
 
 /** The first acceptable form of the Accept header; JSON only with the kind and a version it exists in. */
@@ -24,7 +50,7 @@ function formOf(
     const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
     if (type === '*/*' || type === 'text/*' || type === 'text/plain') return 'text'
     const { v, g, as } = Object.fromEntries(parameters.map((pair) => pair.split('=')))
-    if (type === 'application/json' && as === kind && g === 'config.k8s.io') {
+    if (type === 'application/json' && as === kind && g === GROUP) {
       if (v !== undefined && COMPONENT_PAGE_VERSIONS.includes(v)) return { version: v }
     }
   }

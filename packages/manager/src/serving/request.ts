@@ -20,6 +20,8 @@ export interface PlainAnswer {
 
 export interface Answer extends PlainAnswer {
   readonly contentType: string
+  /** Beside those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface User {

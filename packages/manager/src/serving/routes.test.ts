@@ -52,6 +52,7 @@ function manager(given: Given = {}) {
   const answer = router({
     component: 'kube-controller-manager',
     configurationGroup: 'kubecontrollermanager.config.k8s.io',
+    startedMs: Date.parse('2026-01-01T00:00:00.900Z'),
     servesProbes: true,
     health,
     slis,
@@ -241,7 +242,37 @@ test('/flagz and /statusz are text for people, and JSON for who asks for it', as
     metadata: { name: 'kube-controller-manager' },
     flags: { controllers: '[*]', v: '2' },
   })
-  assert.equal((await get('/statusz', asking('application/json'))).status, 406)
+  assert.deepEqual(
+    [json.contentType, json.headers],
+    [
+      'application/json;g=config.k8s.io;v=v1alpha1;as=Flagz',
+      {
+        warning:
+          '299 - "This version of the flagz endpoint is deprecated. Please use a newer version."',
+      },
+    ],
+  )
+  const newest = await get(
+    '/statusz',
+    asking('application/json;v=v1beta1;g=config.k8s.io;as=Statusz'),
+  )
+  assert.deepEqual(
+    [newest.contentType, newest.headers],
+    ['application/json;g=config.k8s.io;v=v1beta1;as=Statusz', undefined],
+  )
+  assert.match(newest.body, /^{\n {2}"kind": "Statusz",\n/)
+  const neither = await get('/statusz', asking('application/json'))
+  assert.deepEqual([neither.status, neither.contentType], [406, 'application/json'])
+  assert.deepEqual(JSON.parse(neither.body), {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message:
+      'only the following media types are accepted: application/json, application/yaml, text/plain',
+    reason: 'NotAcceptable',
+    code: 406,
+  })
   assert.equal((await get('/statusz', asking('image/png, */*'))).status, 200)
   assert.equal((await manager().get('/flagz', admin)).status, 404, 'not without its gate')
 })
@@ -292,4 +323,10 @@ test('a controller may have pages below /debug/controllers', async () => {
     assert.equal((await get(path, admin)).status, 404, path)
   }
   assert.equal((await get(page)).status, 403)
+})
+
+test('who reads metrics is told since when the process counts', async () => {
+  const { get } = manager()
+  for (const path of ['/metrics', '/metrics/slis'])
+    assert.deepEqual((await get(path, admin)).headers, { 'process-start-time-unix': '1767225600' })
 })

@@ -15,6 +15,8 @@ export interface RoutesOptions {
   readonly component: string
   /** The key of /configz. */
   readonly configurationGroup: string
+  /** When the process began to serve. */
+  readonly startedMs: number
   /** Beyond upstream, which answers 404 there: health is told under /livez and /readyz too. */
   readonly servesProbes: boolean
   /** The component configuration. */
@@ -63,10 +65,13 @@ export function router(options: RoutesOptions): (request: IncomingRequest) => Pr
 
 function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
   const { health, metrics, slis, component, flagz, statusz, debug } = options
+  // Scrapers tell by it that counters began anew.
+  const headers = { 'process-start-time-unix': String(Math.floor(options.startedMs / 1_000)) }
   const exposition = (registry: MetricsRegistry): Answer => ({
     status: 200,
     contentType: METRICS,
     body: registry.expose(),
+    headers,
   })
   const healthz: Handler = ({ query }) => ({ ...health.answer(query), contentType: TEXT })
   const handlers = new Map<string, Handler>([

@@ -80,6 +80,25 @@ test('over HTTP/2 headers, body and client certificate arrive', async (t) => {
   assert.equal(request?.peerCertificates[0]?.subject, 'CN=alice')
 })
 
+test('headers of an answer are sent beside those that every answer has', async (t) => {
+  const { server } = await serve(t, {
+    answer: async () => ({
+      status: 200,
+      contentType: 'text/plain',
+      body: '',
+      headers: { warning: '299 - "old"' },
+    }),
+  })
+  const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+  const stream = session.request({ [constants.HTTP2_HEADER_PATH]: '/' })
+  const [headers] = await once(stream, 'response')
+  session.destroy()
+  assert.deepEqual(
+    [headers.warning, headers['cache-control']],
+    ['299 - "old"', 'no-cache, private'],
+  )
+})
+
 test('a replaced certificate is shown from the next handshake on, and an unusable one changes nothing', async (t) => {
   const { server } = await serve(t)
   assert.equal((await handshake(server.port)).subject, 'first')

@@ -214,6 +214,7 @@ async function respond(
   response.setHeader('content-length', Buffer.byteLength(answer.body))
   response.setHeader('x-content-type-options', 'nosniff')
   response.setHeader('cache-control', 'no-cache, private')
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
   if (request.method === 'HEAD') response.end()
   else response.end(answer.body)
 }
