@@ -37,7 +37,7 @@ test('items that name no controller are told by name', () => {
   assert.deepEqual(unknownItems(['*', 'nosuch', '-job', 'deployment']), [
     '"nosuch" is not in the list of known controllers',
   ])
-  assert.deepEqual(unknownItems(['-*']), ['"-*" is not in the list of known controllers'])
+  assert.deepEqual(unknownItems(['-*']), ['"*" is not in the list of known controllers'])
 })
 
 test('names are identifiers: well-formed, unique, and no alias is a name', () => {

@@ -101,11 +101,10 @@ export function unknownItems(
 ): readonly string[] {
   const names = new Set(known.map(({ name }) => name))
   return canonicalItems(items, known)
-    .filter((item) => item !== '*' && !names.has(item.replace(/^-/, '')))
-    .map(
-      (item) =>
-        `${JSON.stringify(item.replace(/^-/, '') === '*' ? item : item.replace(/^-/, ''))} is not in the list of known controllers`,
-    )
+    .filter((item) => item !== '*')
+    .map((item) => item.replace(/^-/, ''))
+    .filter((name) => !names.has(name))
+    .map((name) => `${JSON.stringify(name)} is not in the list of known controllers`)
 }
 
 /** Whether --controllers turns a controller on: the first item that names it wins, then `*` and its default. */

@@ -234,7 +234,13 @@ test('One failing Secret must not stop the run; 404 and 409 of a deletion are no
 })
 
 test('the period must be more than nothing', () => {
-  assert.throws(() => run([], { cleanUpPeriodMs: 0 }), /must be greater than 0/)
+  for (const [cleanUpPeriodMs, text] of [
+    [0, '0s'],
+    [-3_600_000, '-1h0m0s'],
+  ] as const) {
+    const message = `failed to init the legacy service account token cleaner: invalid CleanUpPeriod: ${text}`
+    assert.throws(() => run([], { cleanUpPeriodMs }), { message })
+  }
 })
 
 test('names are those of the page', () => {

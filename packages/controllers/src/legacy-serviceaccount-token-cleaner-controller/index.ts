@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/controllers/legacy-serviceaccount-token-cleaner-controller.md.
  */
 import { keyOf, resources } from '@gyropilot/api'
+import { formatGoDuration } from '@gyropilot/foundation'
 import { runPeriodicController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -31,7 +32,7 @@ export function legacyTokenCleanerLogic({
   const { cleanUpPeriodMs } = configuration.legacyTokenCleaner
   if (cleanUpPeriodMs <= 0)
     throw new Error(
-      `--legacy-service-account-token-clean-up-period must be greater than 0, but got ${cleanUpPeriodMs} ms`,
+      `failed to init the legacy service account token cleaner: invalid CleanUpPeriod: ${formatGoDuration(cleanUpPeriodMs)}`,
     )
   const accounts = informers.informer(resources.serviceaccounts)
   const secrets = informers.informer(resources.secrets)

@@ -81,6 +81,7 @@ test('certificates by name: one to a use', () => {
 const refused: readonly (readonly [readonly string[], string])[] = [
   [['--nosuch'], 'unknown flag: --nosuch'],
   [['--nosuch=1'], 'unknown flag: --nosuch'],
+  [['--no_such'], 'unknown flag: --no_such'],
   [['-x'], "unknown shorthand flag: 'x' in -x"],
   [['--kubeconfig'], 'flag needs an argument: --kubeconfig'],
   [

@@ -116,9 +116,8 @@ function longFlag(arg: string, byName: ReadonlyMap<string, FlagDefinition>) {
   const equals = arg.indexOf('=')
   const written = arg.slice(2, equals < 0 ? undefined : equals)
   if (written === '') throw invalid(`bad flag syntax: ${arg}`)
-  const name = written.replaceAll('_', '-')
-  const flag = byName.get(name)
-  if (flag === undefined) throw invalid(`unknown flag: --${name}`)
+  const flag = byName.get(written.replaceAll('_', '-'))
+  if (flag === undefined) throw invalid(`unknown flag: --${written}`)
   return { flag, text: equals < 0 ? undefined : arg.slice(equals + 1) }
 }
 

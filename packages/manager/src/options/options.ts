@@ -166,11 +166,17 @@ export function* commonProblems(options: Options): Generator<string> {
   if (hidden !== '' && hidden !== `1.${NEWEST_MINOR - 1}`) {
     yield `metrics.showHiddenMetricsForVersion: Invalid value: ${JSON.stringify(hidden)}: must be omitted or have the value '1.${NEWEST_MINOR - 1}'; only the previous minor version is allowed`
   }
-  yield* tlsProblems(options)
+  yield* servingProblems(options)
   yield* versionProblems(options)
   if (options.list('vmodule').length > 0 && options.text('logging-format') !== 'text') {
     yield 'vmodule: Forbidden: Only supported for text log format'
   }
+}
+
+/** Where nothing is served nobody looks at what it would be served with. */
+function* servingProblems(options: Options): Generator<string> {
+  if (options.number('secure-port') === 0) return
+  yield* tlsProblems(options)
   if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file'))) {
     yield 'missing filename for serving cert'
   }
