@@ -32,6 +32,22 @@ test('every event makes a key ready one period later; a deletion only forgets', 
   assert.deepEqual([rateLimiter?.whenMs('x'), rateLimiter?.requeues('x'), workers], [15_000, 0, 5])
 })
 
+test('a period of nothing or less ends the start', () => {
+  for (const [syncPeriodMs, text] of [
+    [0, '0s'],
+    [-1_000, '-1s'],
+  ] as const) {
+    const horizontalPodAutoscaler = {
+      ...defaultControllersConfiguration.horizontalPodAutoscaler,
+      syncPeriodMs,
+    }
+    const configuration = { ...defaultControllersConfiguration, horizontalPodAutoscaler }
+    assert.throws(() => horizontalPodAutoscalerLogic(testContext({ configuration })), {
+      message: `invalid sync period of autoscalers: ${text}`,
+    })
+  }
+})
+
 test('the decision of each autoscaler is shown while it is there, and not of one whose last sync ends after it', () => {
   const { metrics } = testContext({ configuration: defaultControllersConfiguration })
   const memory = new AutoscalerMemory()

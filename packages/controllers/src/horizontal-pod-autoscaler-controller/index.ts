@@ -5,6 +5,7 @@
 import { keyOf, resources } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler } from '@gyropilot/api'
 import { RestMapper } from '@gyropilot/client'
+import { formatGoDuration } from '@gyropilot/foundation'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
@@ -40,6 +41,9 @@ export function horizontalPodAutoscalerLogic(
   const { informers, client, clock } = context
   const configuration = context.configuration.horizontalPodAutoscaler
   const { syncPeriodMs, concurrentSyncs } = configuration
+  // Keys would come again without end; upstream panics.
+  if (syncPeriodMs <= 0)
+    throw new Error(`invalid sync period of autoscalers: ${formatGoDuration(syncPeriodMs)}`)
   const autoscalers = informers.informer(resources.horizontalpodautoscalers).lister
   const pods = informers.informer(resources.pods)
   addPodLabelIndex(pods)
