@@ -66,7 +66,8 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
   const stop = stopSignal()
   try {
     validate(options, (given) => program.problemsOf(given))
-    for (const warning of gateWarnings(options.gates())) logger.info(warning)
+    for (const { message, featureGate, value } of gateWarnings(options.gates()))
+      logger.info(message, { featureGate, value })
     logger.info('Starting', { version: asked.version })
     await runApp(
       program,

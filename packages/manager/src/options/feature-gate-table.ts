@@ -1,6 +1,6 @@
 /**
- * The feature gates of Kubernetes 1.36. Alpha and beta ones are those that `kube-controller-manager --help` lists; the rest is
- * not listed and still accepted, with the one value that a locked gate can have. A control plane is often given one
+ * The feature gates of Kubernetes 1.36, as kube-controller-manager 1.36.2 tells of them: its --help lists alpha and beta ones,
+ * its metric `kubernetes_feature_enabled` all. Locked are those of which it refuses the other value. A control plane is often given one
  * --feature-gates value for all its programs, so most of these change nothing in these loops.
  */
 import { byString } from '@gyropilot/foundation'
@@ -57,34 +57,31 @@ const BETA_OFF = `
 
 const GA_LOCKED = `
   APIServerTracing AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors AuthorizeWithSelectors
-  BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIMigrationPortworx ComponentSLIs ConsistentListFromCache
-  CustomResourceFieldSelectors DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout HonorPVReclaimPolicy
-  ImageMaximumGCAge InOrderInformers InPlacePodVerticalScaling JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy
-  JobSuccessPolicy KubeletCgroupDriverFromCRI KubeletTracing LogarithmicScaleDown MatchLabelKeysInPodAffinity MemoryManager
-  MultiCIDRServiceAllocator NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeSwap OrderedNamespaceDeletion
-  PodLifecycleSleepAction PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness
-  PreferSameTrafficDistribution RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
+  BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIServiceAccountTokenSecrets ConsistentListFromCache
+  CustomResourceFieldSelectors DRAAdminAccess DeclarativeValidation DisableAllocatorDualWrite DynamicResourceAllocation
+  ExecProbeTimeout ExternalServiceAccountTokenSigner ImageMaximumGCAge ImageVolume InOrderInformers InPlacePodVerticalScaling
+  JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI
+  KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletTracing
+  LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator MutableCSINodeAllocatableCount NFTablesProxyMode
+  NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap OrderedNamespaceDeletion PodLifecycleSleepAction
+  PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness PreferSameTrafficDistribution
+  ProcMountType RecoverVolumeExpansionFailure RecursiveReadOnlyMounts RelaxedDNSSearchValidation
   RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization RetryGenerateName SELinuxChangePolicy
-  SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
-  ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo ServiceTrafficDistribution SidecarContainers
+  SELinuxMountReadWriteOncePod SchedulerQueueingHints SeparateTaintEvictionController ServiceAccountTokenJTI
+  ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo SidecarContainers
   StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration
-  StructuredAuthorizationConfiguration SupplementalGroupsPolicy SystemdWatchdog TopologyAwareHints VolumeAttributesClass WinDSR
+  SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions UserNamespacesSupport VolumeAttributesClass WinDSR
   WinOverlay`
 
-/** Left beta in 1.36; whether they are locked there is not known here, so both values are taken. */
 const GA = `
-  CSIServiceAccountTokenSecrets DRAAdminAccess DRAPrioritizedList DeclarativeValidation DisableCPUQuotaWithExclusiveCPUs
-  ExternalServiceAccountTokenSigner ImageVolume KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources
-  KubeletPodResourcesGet MutableCSINodeAllocatableCount MutatingAdmissionPolicy NodeLogQuery ProcMountType
-  SELinuxMountReadWriteOncePod TopologyManagerPolicyOptions UserNamespacesSupport`
+  AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion MutatingAdmissionPolicy`
 
 const DEPRECATED_ON = `
-  DisableNodeKubeProxyVersion KubeletPodResourcesListUseActivePods StorageNamespaceIndex`
+  DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping StorageNamespaceIndex`
 
 const DEPRECATED_OFF = `
-  AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests CPUCFSQuotaPeriod ChangeContainerStatusOnKubeletRestart
-  DeclarativeValidationTakeover GitRepoVolumeDriver InPlacePodVerticalScalingAllocatedStatus KMSv1
-  KubeletRegistrationGetOnExistsOnly SeparateCacheWatchRPC WindowsHostNetwork`
+  AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
+  DeclarativeValidationTakeover KMSv1 KubeletRegistrationGetOnExistsOnly WindowsHostNetwork`
 
 const TABLE: readonly (readonly [gate: FeatureGate, names: string])[] = [
   [{ default: false, stage: 'ALPHA' }, ALPHA],
@@ -94,10 +91,13 @@ const TABLE: readonly (readonly [gate: FeatureGate, names: string])[] = [
   [{ default: true, stage: 'GA' }, GA],
   [{ default: true, stage: 'DEPRECATED' }, DEPRECATED_ON],
   [{ default: false, stage: 'DEPRECATED' }, DEPRECATED_OFF],
-  [{ default: true, stage: 'DEPRECATED', locked: true }, 'AggregatedDiscoveryRemoveBetaType'],
+  [
+    { default: true, stage: 'DEPRECATED', locked: true },
+    'AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion',
+  ],
   [
     { default: false, stage: 'DEPRECATED', locked: true },
-    'AllowOverwriteTerminationGracePeriodSeconds WatchFromStorageWithoutResourceVersion',
+    'AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC',
   ],
 ]
 

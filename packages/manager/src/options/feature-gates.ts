@@ -56,15 +56,20 @@ export function dependencyProblems(settings: ReadonlyMap<string, boolean>): read
   })
 }
 
-/** One line for each gate that is set and will not exist for long. */
-export function gateWarnings(settings: ReadonlyMap<string, boolean>): readonly string[] {
-  return [...settings].flatMap(([name, value]) => {
-    const stage = featureGates.get(name)?.stage
+interface GateWarning {
+  readonly message: string
+  readonly featureGate: string
+  readonly value: boolean
+}
+
+/** One for each gate that is set and will not exist for long. */
+export function gateWarnings(settings: ReadonlyMap<string, boolean>): readonly GateWarning[] {
+  return [...settings].flatMap(([featureGate, value]) => {
+    const stage = featureGates.get(featureGate)?.stage
     if (stage !== 'GA' && stage !== 'DEPRECATED') return []
     const word = stage === 'GA' ? 'GA' : 'deprecated'
-    return [
-      `Setting ${word} feature gate ${name}=${value}. It will be removed in a future release.`,
-    ]
+    const message = `Warning: setting ${word} feature gate. It will be removed in a future release.`
+    return [{ message, featureGate, value }]
   })
 }
 

@@ -194,14 +194,49 @@ test('a gate that is on without what it builds on is refused, as kube-controller
     assert.doesNotThrow(() => checkGates(`--feature-gates=${gates}`), gates)
 })
 
+test('gates that 1.36 knows no more are unknown, those that are settled take the other value only where upstream takes it', () => {
+  for (const gone of ['TopologyAwareHints', 'HonorPVReclaimPolicy', 'CPUCFSQuotaPeriod'])
+    assert.throws(() => checkGates(`--feature-gates=${gone}=true`), {
+      message: `unrecognized feature gate: ${gone}`,
+    })
+  for (const [gate, locked] of [
+    ['SELinuxMountReadWriteOncePod', true],
+    ['DisableNodeKubeProxyVersion', true],
+    ['SeparateCacheWatchRPC', false],
+    ['GitRepoVolumeDriver', false],
+  ] as const)
+    assert.throws(() => checkGates(`--feature-gates=${gate}=${!locked}`), {
+      message: `cannot set feature gate ${gate} to ${!locked}, feature is locked to ${locked}`,
+    })
+  for (const free of [
+    'AllowServiceExternalIPs',
+    'CustomCPUCFSQuotaPeriod',
+    'DRAPrioritizedList',
+    'InformerResourceVersion',
+    'MutatingAdmissionPolicy',
+    'ServiceCIDRStatusFieldWiping',
+    'DisableCPUQuotaWithExclusiveCPUs',
+  ])
+    assert.doesNotThrow(() => checkGates(`--feature-gates=${free}=false`), free)
+})
+
 test('gates that are settled or on their way out are told', () => {
   assert.deepEqual(
     gateWarnings(
       optionsOf('--feature-gates=KMSv1=true,NodeSwap=true,PodDeletionCost=true').gates(),
     ),
     [
-      'Setting deprecated feature gate KMSv1=true. It will be removed in a future release.',
-      'Setting GA feature gate NodeSwap=true. It will be removed in a future release.',
+      {
+        message:
+          'Warning: setting deprecated feature gate. It will be removed in a future release.',
+        featureGate: 'KMSv1',
+        value: true,
+      },
+      {
+        message: 'Warning: setting GA feature gate. It will be removed in a future release.',
+        featureGate: 'NodeSwap',
+        value: true,
+      },
     ],
   )
 })
