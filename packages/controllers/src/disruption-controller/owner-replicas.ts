@@ -16,6 +16,7 @@ import type {
 import { asType, isNotFound } from '@gyropilot/client'
 import { getLiveSubresource, resourceOfKind } from '@gyropilot/runtime'
 import type { Lister, Reconcile } from '@gyropilot/runtime'
+import { readableScale } from '../workload-support/readable-scale.ts'
 
 export interface OwnerListers {
   readonly replicationControllers: Lister<ReplicationController>
@@ -123,7 +124,12 @@ function* scaleOfAnyKind(
     if (resource.subresources.some(({ name }) => name === 'scale')) return undefined
     return new Error(`${groupResourceOf(type)} does not implement the scale subresource`)
   }
-  return scale.object.metadata?.uid === reference.uid ? scaleOf(scale.object) : undefined
+  try {
+    const read = readableScale(scale.object)
+    return read.metadata?.uid === reference.uid ? scaleOf(read) : undefined
+  } catch (error) {
+    return asError(error)
+  }
 }
 
 function scaleOf({

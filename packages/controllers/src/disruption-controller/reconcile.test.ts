@@ -224,6 +224,12 @@ test('Given a custom resource with scale, then its replicas are used; stale UID 
     failing(true, () => refused(500, 'InternalError', 'broken')),
     'broken',
   )
+  const scale = { kind: 'Scale', metadata: { uid: CUSTOM_OWNER.uid }, spec: { replicas: 5 } }
+  const unreadable = { ...scale, status: { replicas: 5, selector: 'app!=x' } }
+  assert.equal(
+    failing(true, () => ({ ok: true, object: unreadable })),
+    'received an object from a /scale endpoint which was not convertible to autoscaling Scale: failed to parse target selector: "!=" is not a valid label selector operator',
+  )
 })
 
 test('an owner of a cluster-wide kind is read without a namespace', () => {
