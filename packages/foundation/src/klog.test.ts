@@ -69,6 +69,15 @@ test('errors are written at every verbosity, with err first', () => {
   ])
 })
 
+test('an error that is none has no err, in either form', () => {
+  for (const make of [klogLogger, jsonLogger]) {
+    const { lines, logger } = recorded(make)
+    logger.error(undefined, 'leaderelection lost')
+    assert.match(lines[0]!, /leaderelection lost"/)
+    assert.doesNotMatch(lines[0]!, /\berr\b/)
+  }
+})
+
 test('lines above the verbosity are left out, and levels add up', () => {
   const { lines, logger } = recorded(klogLogger, 3)
   logger.verbosity(3).info('three')

@@ -134,9 +134,7 @@ function sourceOf({ name }: Entry, { source }: LoggerOptions): string {
 function textLine(entry: Entry, options: LoggerOptions): string {
   const header = `${entry.severity}${klogTime(options)} ${String(options.processId ?? 0).padStart(7)} ${sourceOf(entry, options)}]`
   let line = `${header} ${goQuoted(entry.message)}`
-  if (entry.error !== undefined) {
-    line += ` err=${entry.error.value === undefined ? '<nil>' : goQuoted(errorText(entry.error.value))}`
-  }
+  if (entry.error?.value !== undefined) line += ` err=${goQuoted(errorText(entry.error.value))}`
   if (options.source !== undefined && entry.name !== '') line += ` logger=${goQuoted(entry.name)}`
   for (const [key, value] of Object.entries(entry.fields)) line += ` ${key}=${textValue(value)}`
   return `${line}\n`
@@ -210,7 +208,7 @@ function jsonLine(entry: Entry, options: LoggerOptions): string {
     msg: entry.message,
     // Errors have no verbosity.
     ...(entry.severity === 'I' ? { v: entry.level } : {}),
-    ...(entry.error === undefined ? {} : { err: errorText(entry.error.value) }),
+    ...(entry.error?.value === undefined ? {} : { err: errorText(entry.error.value) }),
   }
   for (const [key, value] of Object.entries(entry.fields)) {
     line[key] =

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Lease } from '@gyropilot/api'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { statusError } from '../testing/index.ts'
 import { NOW, lease, verbs, world } from './fixtures.ts'
 import { validate } from './elector-options.ts'
@@ -205,7 +206,8 @@ test('a lease of another that is taken is no slow path', async () => {
 
 test('Given the fast update gets 409, then get and update follow in the same try.', async () => {
   const { elector, clock, server, lease: current } = world()
-  const me = elector()
+  const logger = new RecordingLogger()
+  const me = elector({ logger })
   await me.run()
   server.requests.length = 0
   server.put(resources.leases, {
@@ -216,6 +218,8 @@ test('Given the fast update gets 409, then get and update follow in the same try
   assert.deepEqual(verbs(server), ['update', 'get', 'update'])
   assert.equal(me.metrics.value('leader_election_slowpath_total', { name: 'kcm' }), 1)
   assert.equal(me.elector.isLeader, true)
+  const told = logger.lines.find(({ message }) => message.includes('slow path'))
+  assert.deepEqual(Object.keys(told!.fields), ['lock', 'err'])
   me.stop.abort()
 })
 

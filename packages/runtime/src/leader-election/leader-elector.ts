@@ -3,6 +3,7 @@ import { isNotFound } from '@gyropilot/client'
 import type { Counter, Gauge } from '@gyropilot/foundation'
 import {
   anySignal,
+  errorText,
   formatMicroTime,
   jitter,
   sleep,
@@ -242,7 +243,7 @@ export class LeaderElector {
         signal.throwIfAborted()
         logger.info('Failed to update lease optimistically, falling back to slow path', {
           lock: lock.description,
-          error,
+          err: errorText(error),
         })
       }
     }
