@@ -16,7 +16,7 @@ import { evaluateHealth } from './heartbeat.ts'
 import type { Health, HealthRecord } from './heartbeat.ts'
 import { markPodsNotReady } from './mark-pods.ts'
 import { NodeLifecycleMetrics } from './metrics.ts'
-import { removeTaints, swapTaints } from './node-writes.ts'
+import { removeLiveTaints, removeTaints, swapTaints } from './node-writes.ts'
 import { ZoneTainter, noExecuteTaintOf } from './zone-tainter.ts'
 import { EXCLUDED, disruptionOf, rateOf, zoneHealth, zoneOf } from './zones.ts'
 import type { Vote, ZoneHealth, ZoneState } from './zones.ts'
@@ -185,7 +185,11 @@ export class HealthMonitor {
   }
 
   async #markReachable(node: Node): Promise<void> {
-    this.#complain(node, await this.#perform(removeTaints(node, 'NoExecute', NO_EXECUTE)))
+    // The cache may be behind the tainter.
+    const remove = this.tainter.hasTainted(zoneOf(node), nameOf(node))
+      ? removeLiveTaints
+      : removeTaints
+    this.#complain(node, await this.#perform(remove(node, 'NoExecute', NO_EXECUTE)))
     this.tainter.remove(zoneOf(node), nameOf(node))
   }
 
@@ -210,8 +214,9 @@ export class HealthMonitor {
     const disruption = disruptionOf(this.#zoneStates, zones)
     if (disruption.kind === 'entering') {
       this.#logger.info('All zones are down: nothing is evicted')
-      for (const node of nodes) await this.#markReachable(node)
       for (const zone of zones.keys()) this.tainter.setRate(zone, 0)
+      await this.tainter.settled()
+      for (const node of nodes) await this.#markReachable(node)
     }
     if (disruption.kind === 'leaving') {
       this.#logger.info('Some zone is up again: all nodes have their grace period anew')

@@ -323,6 +323,23 @@ test('all zones going down takes the taints of all nodes away, and coming back g
   assert.deepEqual([world.ready('x'), world.ready('y')], ['True', 'True'])
 })
 
+test('a taint that was put on while the last zone was found to be down is taken away too', async (t) => {
+  const held = Promise.withResolvers<undefined>()
+  const world = await watching(t, {
+    nodes: zoned('True', 'True'),
+    onRequest: ({ verb, path }) =>
+      verb === 'update' && path.endsWith('/y') ? held.promise : undefined,
+  })
+  // Both fall silent in one look; while y's status is on its way x gets its taint.
+  await world.advance(60_000)
+  assert.deepEqual([world.ready('x'), world.ready('y')], ['Unknown', 'True'])
+  assert.deepEqual(world.noExecute('x'), ['unreachable'])
+  held.resolve(undefined)
+  await world.advance(10_000)
+  assert.equal(world.ready('y'), 'Unknown')
+  assert.deepEqual([world.noExecute('x'), world.noExecute('y')], [[], []])
+})
+
 test('Given the only ready node is excluded from disruption checks, then the zone is FullDisruption', async (t) => {
   const labels = { 'node.kubernetes.io/exclude-disruption': '' }
   const world = await watching(t, {

@@ -33,7 +33,16 @@ export function* removeTaints(
   keys: readonly string[],
 ): Reconcile<unknown> {
   if (!keys.some((key) => hasTaint(cached, key, effect))) return undefined
-  return yield* patchNode(cached, (live) => withoutTaints(live, effect, keys))
+  return yield* removeLiveTaints(cached, effect, keys)
+}
+
+/** Whatever the cache shows. */
+export function* removeLiveTaints(
+  node: Node,
+  effect: Effect,
+  keys: readonly string[],
+): Reconcile<unknown> {
+  return yield* patchNode(node, (live) => withoutTaints(live, effect, keys))
 }
 
 export function* setLabels(

@@ -69,6 +69,11 @@ export class ZoneQueue {
     this.#seen.delete(name)
   }
 
+  /** Tainted, and not forgotten since. */
+  isDone(name: string): boolean {
+    return this.#seen.has(name) && !this.#waiting.has(name)
+  }
+
   remove(name: string): void {
     this.#seen.delete(name)
     this.#waiting.delete(name)

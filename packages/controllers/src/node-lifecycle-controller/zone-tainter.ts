@@ -34,6 +34,7 @@ export function noExecuteTaintOf(
 export class ZoneTainter {
   readonly #options: ZoneTainterOptions
   readonly #queues = new Map<string, ZoneQueue>()
+  #passing: Promise<void> | undefined
   #wake: (() => void) | undefined
 
   constructor(options: ZoneTainterOptions) {
@@ -69,8 +70,19 @@ export class ZoneTainter {
     while (!signal.aborted) {
       if (this.#isIdle) await this.#work(signal)
       await sleep(this.#options.clock, TAINTING_PERIOD_MS, signal)
-      await this.pass()
+      this.#passing = this.pass()
+      await this.#passing
     }
+  }
+
+  /** No taint is on its way. */
+  async settled(): Promise<void> {
+    await this.#passing?.catch(() => {})
+  }
+
+  /** Also where the cache does not show the taint yet. */
+  hasTainted(zone: string, nodeName: string): boolean {
+    return this.#queues.get(zone)?.isDone(nodeName) === true
   }
 
   get #isIdle(): boolean {
