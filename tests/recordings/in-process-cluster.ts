@@ -2,6 +2,7 @@
 import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
 import { Cluster, nodeIpamHere } from '@gyropilot/cluster'
 import type { AuditEntry } from '@gyropilot/cluster'
+import type { Clock } from '@gyropilot/foundation'
 import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
 
 interface ListeningCluster {
@@ -14,8 +15,10 @@ export async function startCluster(options: {
   /** `true`: those that run by default; a list as `--controllers` takes it. */
   readonly controllers: boolean | readonly string[]
   readonly audit?: (entry: AuditEntry) => void
+  /** Default: the machine's. */
+  readonly clock?: Clock
 }): Promise<ListeningCluster> {
-  const clock = new SystemClock()
+  const { clock = new SystemClock() } = options
   const random = new SystemRandom()
   const certificates = createClusterCertificates({ clock, random })
   const cluster = new Cluster({

@@ -1,0 +1,78 @@
+/**
+ * One time for a cluster and the players in other processes: the machine's, as long as all of them follow. On a busy machine it
+ * goes more slowly, so that what happens within a second or two, a back-off or a rest, is the same there.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { SystemClock, VirtualClock, settle } from '@gyropilot/foundation'
+
+const TICK_MS = 10
+/** Time never goes farther at once, however long the machine has been away. */
+const LONGEST_STEP_MS = 30
+
+/** Stands still but for the steps of its SharedTime. A turn is one of the machine's all the same: loops must give way. */
+class SteppedClock extends VirtualClock {
+  readonly #machine = new SystemClock()
+
+  constructor() {
+    super({ settle, startMs: Date.now() })
+  }
+
+  override turnMs(): number {
+    return this.#machine.turnMs()
+  }
+}
+
+/** What a player is sent: its time. It answers each with `{ at }`, when it gets to it. */
+interface Beat {
+  readonly nowMs: number
+}
+
+export class SharedTime {
+  readonly clock = new SteppedClock()
+  readonly #players = new Set<ChildProcess>()
+  #stopped = false
+
+  constructor() {
+    void this.#go()
+  }
+
+  /** Until it exits, no time passes before this player has answered. It must have a channel. */
+  join(player: ChildProcess): void {
+    this.#players.add(player)
+    player.once('exit', () => this.#players.delete(player))
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #go(): Promise<void> {
+    let lastMs = performance.now()
+    while (!this.#stopped) {
+      await new Promise((resolve) => setTimeout(resolve, TICK_MS))
+      await Promise.all([...this.#players].map((player) => this.#answered(player)))
+      const nowMs = performance.now()
+      await this.clock.advance(Math.min(nowMs - lastMs, LONGEST_STEP_MS))
+      lastMs = nowMs
+    }
+  }
+
+  #answered(player: ChildProcess): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        player.off('message', hear)
+        player.off('exit', done)
+        resolve()
+      }
+      const hear = (said: unknown): void => {
+        if ((said as { at?: number }).at !== undefined) done()
+      }
+      player.on('message', hear)
+      player.once('exit', done)
+      const beat: Beat = { nowMs: this.clock.nowMs() }
+      player.send(beat, (error) => {
+        if (error !== null) done()
+      })
+    })
+  }
+}
