@@ -23,6 +23,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /expected a map\[string\]interface \{\}, but received a/,
   /Too large resource version/,
   /request did not complete within the allotted timeout/,
+  /object does not implement the Object interfaces/,
 ]
 
 /** Undefined when the answer is one that a server may give. */
