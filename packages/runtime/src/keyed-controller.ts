@@ -172,10 +172,12 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       expectations: this.#logic.expectations,
       mapper: this.#logic.mapper,
       outside: this.#logic.outside,
-      onWritten(write, object) {
-        writes[isOfStatus(write) ? 'statuses' : 'others'] += 1
-        guard?.written(key, ownerUid, write, object)
-      },
+      onWritten:
+        (guard ?? this.#pace) &&
+        ((write, object) => {
+          writes[isOfStatus(write) ? 'statuses' : 'others'] += 1
+          guard?.written(key, ownerUid, write, object)
+        }),
       onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
     })
     if (this.#pace !== undefined && verdict?.error === undefined)

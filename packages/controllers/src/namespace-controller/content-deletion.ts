@@ -39,17 +39,18 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
   }
   let estimateSeconds = 0
   const unverified: DiscoveredResource[] = []
-  const one = function* (type: DiscoveredResource): Reconcile<number> {
-    const result = yield* deleteResource(type, namespace)
-    if (result.isUnverified) unverified.push(type)
+  const take = (type: DiscoveredResource, result: ResourceResult): number => {
     note(findings, type, result)
     estimateSeconds = Math.max(estimateSeconds, result.estimateSeconds)
     return result.remaining
   }
+  const one = function* (type: DiscoveredResource): Reconcile<number> {
+    const result = yield* deleteResource(type, namespace)
+    if (result.isUnverified) unverified.push(type)
+    return take(type, result)
+  }
   const verify = function* (type: DiscoveredResource): Reconcile<void> {
-    const result = yield* verifyDeletion(type, namespace.metadata?.name ?? '')
-    note(findings, type, result)
-    estimateSeconds = Math.max(estimateSeconds, result.estimateSeconds)
+    take(type, yield* verifyDeletion(type, namespace.metadata?.name ?? ''))
   }
   const isPods = ({ group, resource }: DiscoveredResource): boolean =>
     group === '' && resource === 'pods'

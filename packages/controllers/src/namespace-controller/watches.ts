@@ -1,5 +1,5 @@
 /** Which namespaces are looked at. Contract: docs/behaviour/controllers/namespace-controller.md, Watches and keys. */
-import { isTerminating, keyOf, resources } from '@gyropilot/api'
+import { isTerminating, keyOf, resources, splitKey } from '@gyropilot/api'
 import type { KubernetesObject, Namespace, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
@@ -47,8 +47,9 @@ export function lastOneWatch(
 }
 
 function namespaceOf(gone: KubernetesObject | DeletedFinalStateUnknown): string {
-  if (!(gone instanceof DeletedFinalStateUnknown)) return gone.metadata?.namespace ?? ''
-  return gone.key.slice(0, Math.max(0, gone.key.indexOf('/')))
+  const { namespace } =
+    gone instanceof DeletedFinalStateUnknown ? splitKey(gone.key) : (gone.metadata ?? {})
+  return namespace ?? ''
 }
 
 /** The first look, which the grace period comes before, has written conditions. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COMMANDS } from '../commands/commands.ts'
+import { placeWith } from '../commands/fixtures.ts'
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { inputOf } from './input.ts'
@@ -19,14 +19,7 @@ async function run(words: readonly string[]): Promise<Result> {
   const add = async (text: string | Uint8Array): Promise<void> =>
     void (said += typeof text === 'string' ? text : Buffer.from(text).toString())
   const place = {
-    commands: COMMANDS,
-    files: new FileTree(new FileStore(), []),
-    hostname: 'p',
-    user: { uid: 0, gid: 0, groups: [0] },
-    program: '',
-    nowMs: () => 0,
-    sleep: async () => {},
-    yieldIfLong: () => undefined,
+    ...placeWith(new FileTree(new FileStore(), [])),
     onTrap: (handler: TrapHandler | undefined) => void (trap = handler),
   }
   const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COMMANDS } from '../commands/commands.ts'
+import { placeWith } from '../commands/fixtures.ts'
 import { FileTree } from '../files/file-tree.ts'
 import { FileStore, Quota } from '../files/file-store.ts'
 import { Input, inputOf } from './input.ts'
@@ -290,17 +291,6 @@ test('files and folders are made, listed and removed', async () => {
   assert.equal(said.err, "rm: '/tmp/a' is a directory\n")
 })
 
-const surroundingsOf = (files: FileTree) => ({
-  commands: COMMANDS,
-  files,
-  hostname: 'p',
-  user: { uid: 0, gid: 0, groups: [0] },
-  program: '',
-  nowMs: () => 0,
-  sleep: async () => {},
-  yieldIfLong: () => undefined,
-})
-
 test('what tar packs, tar unpacks: kubectl cp', async () => {
   const files = place()
   await script(
@@ -312,7 +302,7 @@ test('what tar packs, tar unpacks: kubectl cp', async () => {
     stdin: inputOf(new Uint8Array(0)),
     err: async () => {},
   }
-  const surroundings = surroundingsOf(files)
+  const surroundings = placeWith(files)
   const out = async (bytes: string | Uint8Array): Promise<void> =>
     void archive.push(Buffer.from(bytes as Uint8Array))
   await runCommand(['tar', 'cf', '-', '/tmp/d'], { ...common, out }, surroundings, new Map())
@@ -367,7 +357,7 @@ async function unpack(
     err: async (text: string) => void (err += text),
   }
   const words = ['tar', '-xmf', '-', '-C', '/tmp']
-  return { exitCode: await runCommand(words, streams, surroundingsOf(files), new Map()), err }
+  return { exitCode: await runCommand(words, streams, placeWith(files), new Map()), err }
 }
 
 test('an archive comes in any cut', async () => {
@@ -459,7 +449,7 @@ test('an endless input is not gathered', async () => {
       out: async () => {},
       err: async (text: string) => void (err += text),
     }
-    await runCommand(words, streams, surroundingsOf(place()), new Map())
+    await runCommand(words, streams, placeWith(place()), new Map())
     assert.ok(/No space left|too long/.test(err), `${words.join(' ')}: ${err}`)
   }
 })
