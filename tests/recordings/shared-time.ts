@@ -3,24 +3,11 @@
  * goes more slowly, so that what happens within a second or two, a back-off or a rest, is the same there.
  */
 import type { ChildProcess } from 'node:child_process'
-import { SystemClock, VirtualClock, settle } from '@gyropilot/foundation'
+import { VirtualClock, settle } from '@gyropilot/foundation'
 
 const TICK_MS = 10
 /** Time never goes farther at once, however long the machine has been away. */
 const LONGEST_STEP_MS = 30
-
-/** Stands still but for the steps of its SharedTime. A turn is one of the machine's all the same: loops must give way. */
-class SteppedClock extends VirtualClock {
-  readonly #machine = new SystemClock()
-
-  constructor() {
-    super({ settle, startMs: Date.now() })
-  }
-
-  override turnMs(): number {
-    return this.#machine.turnMs()
-  }
-}
 
 /** What a player is sent: its time. It answers each with `{ at }`, when it gets to it. */
 interface Beat {
@@ -28,7 +15,11 @@ interface Beat {
 }
 
 export class SharedTime {
-  readonly clock = new SteppedClock()
+  /**
+   * Also a turn of the event loop is none of the machine's: what follows from a write is done before time goes on. Work that gave
+   * its turn up because the machine was slow would go on a beat later, behind writes made from caches that were late by as much.
+   */
+  readonly clock = new VirtualClock({ settle, startMs: Date.now() })
   readonly #players = new Set<ChildProcess>()
   #stopped = false
 
