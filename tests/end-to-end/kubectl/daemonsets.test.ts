@@ -1,7 +1,7 @@
 /** What kubectl does with DaemonSets: rolling them out and back. Contract: docs/behaviour/controllers/daemonset-controller.md. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { begin, finish, gyro } from './session.ts'
+import { begin, finish, gyro, rolloutStatus } from './session.ts'
 
 before(begin)
 after(finish)
@@ -19,18 +19,21 @@ function agent(image: string): object {
   }
 }
 
-test('rollout of a DaemonSet: status, history, undo, restart', () => {
+test('rollout of a DaemonSet: status, history, undo, restart', async () => {
   gyro.apply(agent('agent:1'))
   assert.match(
     gyro.ok('rollout', 'status', 'ds/agent'),
     /daemon set "agent" successfully rolled out\n$/,
   )
-  gyro.ok('set', 'image', 'ds/agent', 'c=agent:2')
-  gyro.ok('annotate', 'ds', 'agent', 'kubernetes.io/change-cause=second')
-  assert.match(
-    gyro.ok('rollout', 'status', 'ds/agent'),
-    /Waiting for daemon set "agent" rollout to finish: [^]*successfully rolled out\n$/,
+  const updated = await rolloutStatus(
+    'ds/agent',
+    () => {
+      gyro.ok('set', 'image', 'ds/agent', 'c=agent:2')
+      gyro.ok('annotate', 'ds', 'agent', 'kubernetes.io/change-cause=second')
+    },
+    /Waiting for daemon set "agent" rollout to finish: /,
   )
+  assert.match(updated, /successfully rolled out\n$/)
   assert.match(gyro.ok('rollout', 'history', 'ds/agent'), /daemonset.apps\/agent[^]*\n1 [^]*\n2 /)
   assert.match(
     gyro.ok('rollout', 'history', 'ds/agent', '--revision=1'),

@@ -88,6 +88,27 @@ export const start = (
   command: string = kubectlBinary,
 ): Running => startCommand(command, args, { ...gyro.environment, ...more })
 
+/**
+ * What `rollout status` prints of the rollout that `change` begins. It waits with pods that are ready and not yet available until
+ * kubectl has printed `midway`: a rollout is over before kubectl has started on a busy machine.
+ */
+export async function rolloutStatus(
+  what: string,
+  change: () => void,
+  midway: RegExp,
+): Promise<string> {
+  const setMinReadySeconds = (seconds: number): void =>
+    void gyro.ok('patch', what, '-p', JSON.stringify({ spec: { minReadySeconds: seconds } }))
+  setMinReadySeconds(500)
+  change()
+  const status = start(['rollout', 'status', what])
+  await status.said(midway)
+  setMinReadySeconds(0)
+  const { code, stdout, stderr } = await status.ended
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
 export function deployment(name: string, image = 'nginx:1.27', replicas = 2): object {
   const labels = { app: name }
   const container = { name: 'c', image, ports: [{ containerPort: 80 }] }

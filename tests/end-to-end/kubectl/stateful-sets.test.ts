@@ -1,7 +1,7 @@
 /** What kubectl does with StatefulSets. Contract: docs/behaviour/controllers/statefulset-controller.md. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { begin, expectAll, finish, gyro } from './session.ts'
+import { begin, expectAll, finish, gyro, rolloutStatus } from './session.ts'
 
 before(begin)
 after(finish)
@@ -27,17 +27,21 @@ function statefulSet(name: string, spec: object = {}, podSpec: object = {}): obj
 const names = (kind: string, app: string): string =>
   gyro.ok('get', kind, '-l', `app=${app}`, '-o', 'jsonpath={.items[*].metadata.name}')
 
-test('rollout of a StatefulSet: status, history, undo, restart', () => {
+test('rollout of a StatefulSet: status, history, undo, restart', async () => {
   gyro.apply(statefulSet('web'))
   assert.match(
     gyro.ok('rollout', 'status', 'sts/web'),
     /partitioned roll out complete: 2 new pods have been updated\.\.\.\n$/,
   )
   assert.equal(names('pods', 'web'), 'web-0 web-1')
-  gyro.ok('set', 'image', 'sts/web', 'c=nginx:2')
+  const updated = await rolloutStatus(
+    'sts/web',
+    () => gyro.ok('set', 'image', 'sts/web', 'c=nginx:2'),
+    /Waiting for partitioned roll out to finish: 0 out of 2 new pods have been updated/,
+  )
   assert.match(
-    gyro.ok('rollout', 'status', 'sts/web'),
-    /Waiting for partitioned roll out to finish: 1 out of 2 new pods have been updated/,
+    updated,
+    /\nWaiting for partitioned roll out to finish: 1 out of 2 new pods have been updated[^]*complete: 2 new pods have been updated\.\.\.\n$/,
   )
   expectAll([
     ['rollout history sts/web', /\n1 +<none>\n2 +<none>\n/],

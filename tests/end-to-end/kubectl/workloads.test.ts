@@ -1,7 +1,17 @@
 /** Commands of kubectl that size, roll out and wait. Contract: docs/behaviour/api-server/kubectl.md. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { begin, deployment, expectAll, file, finish, gyro, refuseAll, start } from './session.ts'
+import {
+  begin,
+  deployment,
+  expectAll,
+  file,
+  finish,
+  gyro,
+  refuseAll,
+  rolloutStatus,
+  start,
+} from './session.ts'
 
 before(begin)
 after(finish)
@@ -32,16 +42,18 @@ test('scale, autoscale, expose', () => {
   assert.deepEqual(gyro.json('get', 'svc', 'sized').spec.selector, { app: 'sized' })
 })
 
-test('rollout: status, history, undo, pause, resume, restart', () => {
+test('rollout: status, history, undo, pause, resume, restart', async () => {
   gyro.apply(deployment('rolled', 'nginx:1'))
   assert.match(gyro.ok('rollout', 'status', 'deploy/rolled'), /successfully rolled out\n$/)
-  gyro.ok('set', 'image', 'deploy/rolled', 'c=nginx:2')
-  gyro.ok('annotate', 'deploy', 'rolled', 'kubernetes.io/change-cause=second')
-  const text = gyro.ok('rollout', 'status', 'deploy/rolled')
-  assert.match(
-    text,
-    /Waiting for deployment "rolled" rollout to finish: [^]*successfully rolled out\n$/,
+  const updated = await rolloutStatus(
+    'deploy/rolled',
+    () => {
+      gyro.ok('set', 'image', 'deploy/rolled', 'c=nginx:2')
+      gyro.ok('annotate', 'deploy', 'rolled', 'kubernetes.io/change-cause=second')
+    },
+    /Waiting for deployment "rolled" rollout to finish: /,
   )
+  assert.match(updated, /successfully rolled out\n$/)
   assert.match(gyro.ok('rollout', 'history', 'deploy/rolled'), /1 +<none>\n2 +second/)
   assert.match(gyro.ok('rollout', 'history', 'deploy/rolled', '--revision=1'), /Image:\s+nginx:1\n/)
   gyro.ok('rollout', 'undo', 'deploy/rolled')
