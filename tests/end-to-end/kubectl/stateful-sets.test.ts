@@ -1,6 +1,7 @@
 /** What kubectl does with StatefulSets. Contract: docs/behaviour/controllers/statefulset-controller.md. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { eventually } from '../gyro-process.ts'
 import { begin, expectAll, finish, gyro, rolloutStatus } from './session.ts'
 
 before(begin)
@@ -112,7 +113,7 @@ test('a claim that an earlier set has left is used again, and a new one is made 
   ])
 })
 
-test('a StatefulSet with claim templates comes up by itself, moves, and keeps its data', () => {
+test('a StatefulSet with claim templates comes up by itself, moves, and keeps its data', async () => {
   const data = {
     metadata: { name: 'data' },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
@@ -132,12 +133,20 @@ test('a StatefulSet with claim templates comes up by itself, moves, and keeps it
     ['get csinodes', /(node-\d +1 +\S+\n){3}/],
     ['exec db-0 -- sh -c hostname>/data/name', ''],
   ])
-  const home = gyro.json('get', 'pod', 'db-0').spec.nodeName
+  const first = gyro.json('get', 'pod', 'db-0')
+  const home = first.spec.nodeName
   const { volumeName } = gyro.json('get', 'pvc', 'data-db-0').spec
   expectAll([
     [`get pv ${volumeName}`, /1Gi +RWO +Delete +Bound +default\/data-db-0 +standard /],
     [`cordon ${home}`, /cordoned/],
-    ['delete pod db-0', /deleted/],
+    // Not waited for: on a busy machine kubectl may find the next pod of that name first, and waits for its end then.
+    ['delete pod db-0 --wait=false', /deleted/],
+  ])
+  await eventually('another db-0', 30_000, () => {
+    const [found] = gyro.json('get', 'pods', '-l', 'app=db').items
+    return found !== undefined && found.metadata.uid !== first.metadata.uid ? found : undefined
+  })
+  expectAll([
     ['rollout status sts/db', /roll out complete: 1 new pods/],
     ['exec db-0 -- cat /data/name', 'db-0\n'],
     ['describe pvc data-db-0', /Used By: +db-0\n(.*\n)*.*Normal +ProvisioningSucceeded /],
