@@ -61,8 +61,16 @@ test('A non-integer existing annotation stops the whole step (no change)', () =>
   assert.equal(synchronizedAnnotations(annotated({ note: 'x' }), current, 3n), current)
 })
 
-test('an empty revision is none: it is raised and leaves no history', () => {
-  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '' }, 1n), { [REVISION]: '1' })
+test('an empty revision counts as 0 and is kept in the history as any other', () => {
+  assert.deepEqual(synchronizedAnnotations(web, { [REVISION]: '' }, 1n), {
+    [REVISION]: '1',
+    [HISTORY]: '',
+  })
+  const adopted = { [REVISION]: '', [HISTORY]: '1,2' }
+  assert.deepEqual(synchronizedAnnotations(web, adopted, 3n), {
+    [REVISION]: '3',
+    [HISTORY]: '1,2,',
+  })
 })
 
 test('a changed annotation is copied though the others are the same', () => {

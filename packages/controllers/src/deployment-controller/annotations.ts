@@ -99,10 +99,8 @@ export function synchronizedAnnotations(
   const next: Record<string, string> = { ...current, ...copyableAnnotations(deployment) }
   if (oldRevision < newRevision) {
     next[REVISION] = String(newRevision)
-    if (oldText !== undefined) {
-      const history = appendedHistory(current[REVISION_HISTORY] ?? '', oldText)
-      if (history !== '') next[REVISION_HISTORY] = history
-    }
+    if (oldText !== undefined)
+      next[REVISION_HISTORY] = appendedHistory(current[REVISION_HISTORY] ?? '', oldText)
   }
   return sameAnnotations(current, next) ? current : next
 }
