@@ -287,3 +287,25 @@ test("rules of a job's status", () => {
     )
   }
 })
+
+test('a suspended Job that never began is over only when it has nothing to do', () => {
+  const required = ['status.startTime: startTime is required for finished job']
+  const end = (conditions: readonly [string, string], rest: Draft): readonly string[] => {
+    const errors = new FieldErrors()
+    const object = { ...job(), spec: { ...job().spec, suspend: true, parallelism: 1, ...rest } }
+    const status = {
+      conditions: conditions.map((type) => ({ type, status: 'True' })),
+      ...(conditions[1] === 'Complete' && { completionTime: '2024-01-01T00:00:00Z' }),
+    }
+    rules.status!.validateUpdate!({ ...object, status }, object, errors, context)
+    return errors.list.map(({ field, message }) => `${field}: ${message.replace(/^.*: /, '')}`)
+  }
+  for (const conditions of [
+    ['SuccessCriteriaMet', 'Complete'],
+    ['FailureTarget', 'Failed'],
+  ] as const) {
+    assert.deepEqual(end(conditions, { completions: 1 }), required)
+    assert.deepEqual(end(conditions, {}), required)
+    assert.deepEqual(end(conditions, { completions: 0 }), [])
+  }
+})

@@ -119,7 +119,10 @@ function validateFinished(
   const changed = (field: keyof JobStatus): boolean => changes.finished || changes.field(field)
   if (changed('active') && (status.active ?? 0) > 0)
     errors.invalid('status.active', status.active, 'active>0 is invalid for finished job')
-  if (changed('startTime') && !status.startTime && object.spec?.suspend !== true)
+  // Only a Job that has nothing to do is over without ever having begun.
+  const { suspend, completions } = object.spec ?? {}
+  const neverBegins = suspend === true && completions === 0
+  if (changed('startTime') && !status.startTime && !neverBegins)
     errors.required('status.startTime', 'startTime is required for finished job')
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
   if (changed('uncountedTerminatedPods') && succeeded.length + failed.length > 0)
