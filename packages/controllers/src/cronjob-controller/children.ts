@@ -37,7 +37,10 @@ function byStart(a: Job, b: Job): number {
   return compareStrings(a.metadata?.name ?? '', b.metadata?.name ?? '')
 }
 
-/** Whether it came about; either way there is an event. `options.due`: a Job whose time has come waits for it. */
+/**
+ * Whether it came about; either way there is an event, but for a Job that was gone before: a cache may show for a while what the last
+ * sync deleted. `options.due`: a Job whose time has come waits for it.
+ */
 export function* deleteJob(
   draft: CronJobDraft,
   job: Job,
@@ -46,13 +49,16 @@ export function* deleteJob(
   const { cronJob } = draft
   const deletion = { propagationPolicy: 'Background', ...options } as const
   const outcome = yield* write(remove(resources.jobs, job, deletion))
-  if (!outcome.ok) {
+  const isGoneBefore = !outcome.ok && isNotFound(outcome.error)
+  if (!outcome.ok && !isGoneBefore) {
     const message = `Deleted job: ${errorText(outcome.error)}`
     yield* recordEvent(cronJob, 'Warning', 'FailedDelete', message)
     return false
   }
-  draft.deactivate(job.metadata?.uid)
-  yield* recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${job.metadata?.name}`)
+  const { name, uid } = job.metadata ?? {}
+  if (!isGoneBefore || draft.isActive(uid)) draft.deactivate(uid)
+  if (!isGoneBefore)
+    yield* recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`)
   return true
 }
 

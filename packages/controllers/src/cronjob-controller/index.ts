@@ -27,7 +27,8 @@ export const cronJobController: ControllerDescriptor<ControllersConfiguration> =
 
 export function cronJobLogic(context: Context): KeyedController<ObservedCronJob> {
   const { informers, configuration, metrics } = context
-  const cronJobs = informers.informer(resources.cronjobs).lister
+  const informer = informers.informer(resources.cronjobs)
+  const cronJobs = informer.lister
   const jobs = informers.informer(resources.jobs)
   jobs.addIndex(CONTROLLER_NAME_INDEX, controllerNameOf)
   const localTimeZone = timeZoneNamed(configuration.cronJob.localTimeZone) ?? UTC
@@ -46,6 +47,11 @@ export function cronJobLogic(context: Context): KeyedController<ObservedCronJob>
       return cronJob && { cronJob, children: jobs.lister.byIndex(CONTROLLER_NAME_INDEX, key) }
     },
     reconcile: (observed) => reconcile(observed, settings),
+    // Upstream has none here: a status written from a CronJob that is older than the last one is refused.
+    staleGuard: {
+      informers: [informer],
+      ownerUid: ({ cronJob }) => cronJob.metadata?.uid ?? '',
+    },
   }
 }
 

@@ -352,6 +352,18 @@ test('ties of the history go by name, and a deletion that fails does not stop th
   ])
 })
 
+test('a Job that was gone before its deletion leaves the history without a word, and no status to write', () => {
+  const known = { lastSuccessfulTime: '2026-01-01T05:00:00Z' }
+  const old = done('a', 1)
+  const spec = { suspend: true, successfulJobsHistoryLimit: 0 }
+  const onWrite = () => refused(404, 'NotFound', 'gone')
+  const deleted = sync(cronJob({ spec, status: known }), { children: [old], onWrite })
+  assert.deepEqual([deleted.did, deleted.events], [['delete a'], []])
+  const active = { ...known, ...activeJobs(old) }
+  const stale = sync(cronJob({ spec, status: active }), { children: [old], onWrite })
+  assert.deepEqual([stale.did, stale.events, stale.status], [['delete a', 'status'], [], known])
+})
+
 test('Given successfulJobsHistoryLimit 0, then lastSuccessfulTime is still set', () => {
   const object = cronJob({ spec: { suspend: true, successfulJobsHistoryLimit: 0 } })
   const { did, status } = sync(object, { children: [done('a', 1), done('b', 2)] })

@@ -125,3 +125,12 @@ test('names are those of the page', () => {
     ['cronjob-controller', ['cronjob'], 'cronjob-controller', true],
   )
 })
+
+test('a sync waits until the cache shows the last status that was written of this CronJob', () => {
+  const { logic } = world()
+  assert.deepEqual(
+    logic.staleGuard?.informers.map(({ type }) => type.resource),
+    ['cronjobs'],
+  )
+  assert.equal(logic.staleGuard.ownerUid(logic.observe('ns/tick')!), 'cron-uid')
+})
