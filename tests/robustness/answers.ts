@@ -8,7 +8,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /strconv\.Parse(Uint|Int|Bool|Float)/,
   /resourceVersion: Invalid value/,
   /"message":"\[?target\.(name|kind): /,
-  /failed to create typed patch object/,
+  /failed to create typed (patch|live) object/,
   /failed to convert new object/,
   /does not contain declared merge key/,
   /unknown patch type: /,

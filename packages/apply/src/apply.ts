@@ -2,7 +2,7 @@
 import { ApiError } from '@gyropilot/schema/api-error'
 import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import { checkConfiguration, problemText } from './configuration-check.ts'
+import { checkConfiguration, checkObject, problemText } from './configuration-check.ts'
 import type { FieldFilter } from './compare.ts'
 import { conflictError } from './conflicts.ts'
 import type { Conflicts } from './conflicts.ts'
@@ -57,7 +57,7 @@ export interface ApplyResult {
   readonly changed: boolean
 }
 
-/** Throws ApiError: 400 for a body that is not of the endpoint, 500 for one that breaks the schema, 409 for conflicts. */
+/** Throws ApiError: 400 for a body that is not of the endpoint, 500 for one that breaks the schema or is applied to one that does, 409 for conflicts. */
 export function applyPatch(asked: ApplyRequest): ApplyResult {
   checkBody(asked)
   const request = { ...asked, configuration: withoutManagers(asked.configuration) }
@@ -98,7 +98,7 @@ function namesManagers(managedFields: unknown): boolean {
 
 /** Steps 1 and 2. */
 function checkBody(request: ApplyRequest): void {
-  const { configuration, apiVersion, kindName, kind } = request
+  const { configuration, apiVersion, kindName, kind, live } = request
   const { metadata } = configuration
   const sentVersion = textOf(configuration.apiVersion)
   const sentKind = textOf(configuration.kind)
@@ -110,15 +110,44 @@ function checkBody(request: ApplyRequest): void {
   if (namesManagers(metadata?.managedFields)) {
     throw new ApiError(400, 'BadRequest', 'metadata.managedFields must be nil')
   }
+  const misfits =
+    kind.schemaChanges !== true || live === undefined ? [] : checkObject(kind.type, live)
+  const isTracked = (live?.metadata?.managedFields?.length ?? 0) > 0
+  if (misfits.length > 0 && !isTracked)
+    throw untyped(
+      request,
+      live,
+      misfits,
+      (shown) =>
+        `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed`,
+    )
   const problems = checkConfiguration(kind.type, configuration)
-  if (problems.length === 0) return
-  const name = `${textOf(metadata?.namespace)}/${textOf(metadata?.name)}`
+  if (problems.length > 0)
+    throw untyped(
+      request,
+      configuration,
+      problems,
+      (shown) => `failed to create typed patch object (${shown})`,
+    )
+  if (misfits.length > 0)
+    throw untyped(
+      request,
+      live,
+      misfits,
+      (shown) => `failed to create typed live object (${shown})`,
+    )
+}
+
+/** An object that its own schema does not describe. */
+function untyped(
+  { apiVersion, kindName }: ApplyRequest,
+  object: Stored | undefined,
+  problems: readonly string[],
+  textFor: (shown: string) => string,
+): ApiError {
+  const name = `${textOf(object?.metadata?.namespace)}/${textOf(object?.metadata?.name)}`
   const type = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kindName}`
-  throw new ApiError(
-    500,
-    '',
-    `failed to create typed patch object (${name}; ${type}): ${problemText(problems)}`,
-  )
+  return new ApiError(500, '', `${textFor(`${name}; ${type}`)}: ${problemText(problems)}`)
 }
 
 /** Values of another type count as absent here; the schema refuses them. */

@@ -8,7 +8,7 @@ import type { ListShape, MapShape, MergeType } from './merge-type.ts'
 type Json = Record<string, unknown>
 
 /**
- * The value without the paths of `fields`. A map or list that loses everything becomes null: the decoder drops it. But a map
+ * The value without the paths of `fields`. A map or list that loses everything becomes null: the decoder drops it. But one
  * that is itself in `owned` stays, empty.
  */
 export function removeFields(
@@ -52,8 +52,9 @@ function removed(
   owned: FieldSet | undefined,
 ): unknown {
   const rest = removeFields(type, value, fields, owned)
-  const isKept = rest === null && owned !== undefined && isMember(owned) && asMap(value)
-  return isKept ? {} : rest
+  if (rest !== null || owned === undefined || !isMember(owned)) return rest
+  if (Array.isArray(value)) return []
+  return asMap(value) ? {} : rest
 }
 
 function removeFromList(

@@ -6,6 +6,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { givenValue } from '@gyropilot/schema/decode'
 import { compare } from './compare.ts'
+import { checkObject } from './configuration-check.ts'
 import type { Comparison, FieldFilter } from './compare.ts'
 import { difference, isEmpty, setOf, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
@@ -77,13 +78,16 @@ export const UNMANAGED_FIELDS: FieldSet = setOf(
 
 /** Sets `updated.metadata.managedFields`. */
 export function updateManagedFields(request: UpdateRequest): void {
-  const { live, updated } = request
+  const { live, updated, kind } = request
   const owners = ownersBefore(request)
-  if (request.kind.schemaChanges === true) adaptToSchema(owners, request.kind.type)
+  if (kind.schemaChanges === true) adaptToSchema(owners, kind.type)
   const metadata = (updated.metadata ??= {})
   delete metadata.managedFields
   // An object without entries stays untracked until somebody applies.
   if (owners.size === 0 && live !== undefined) return
+  // Nor is one tracked that its schema does not describe.
+  const fits = (object: Stored | undefined): boolean => checkObject(kind.type, object).length === 0
+  if (kind.schemaChanges === true && !(fits(updated) && fits(live))) return
   recordUpdate(owners, request)
   capUpdateOwners(owners)
   const entries = entriesOf(owners)

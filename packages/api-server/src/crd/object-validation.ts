@@ -1,5 +1,8 @@
 /** What objects of a definition must be, as a whole and of their status. Contract: docs/behaviour/api-server/custom-resources.md, Value validation. */
 import { goFormat, goTypeName } from '@gyropilot/api'
+import { compareStrings } from '@gyropilot/foundation'
+import { goQuote } from '@gyropilot/schema/go-quote'
+import { isKnownFinalizer } from '@gyropilot/schema/validation/metadata'
 import { isInteger } from '@gyropilot/schema/exact-json'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Stored } from '../registry/kind-rules.ts'
@@ -17,7 +20,7 @@ interface ValidatedVersion {
   readonly schema: Schema | undefined
 }
 
-/** Kinds of errors after which rules in CEL are not run. */
+/** Kinds of errors after which rules in CEL are not run, be they of the metadata. */
 const BLOCKING: ReadonlySet<string> = new Set([
   'FieldValueTypeInvalid',
   'FieldValueRequired',
@@ -37,10 +40,9 @@ export function validateObject(
 ): void {
   const { schema } = facts
   if (schema === undefined) return
-  const first = errors.list.length
   validateValue(object, stored, schema, '', errors)
   validateEmbedded(object, schema, errors)
-  validateWhole(facts, object, stored, errors, first)
+  validateWhole(facts, object, stored, errors)
 }
 
 /** Of a status alone the schema is looked at, and no embedded resources; lists, replicas and rules of the whole object. */
@@ -50,27 +52,24 @@ export function validateStatus(
   stored: Stored,
   errors: FieldErrors,
 ): void {
-  const first = errors.list.length
   const schema = propertyOf(facts.schema, 'status')
   const status: unknown = object['status']
   if (schema !== undefined && status !== undefined)
     validateValueAt('status', status, stored['status'], schema, errors)
-  validateWhole(facts, object, stored, errors, first)
+  validateWhole(facts, object, stored, errors)
 }
 
-/** What is said from `first` on may keep the rules from being run. */
 function validateWhole(
   { schema, version }: ValidatedVersion,
   object: Stored,
   stored: Stored | undefined,
   errors: FieldErrors,
-  first: number,
 ): void {
   if (schema === undefined) return
   validateReplicas(version, object, errors)
   validateListTypes(object, stored, schema, '', errors)
   if (!hasRules(schema)) return
-  const blocked = errors.list.slice(first).some(({ type }) => BLOCKING.has(type))
+  const blocked = errors.list.some(({ type }) => BLOCKING.has(type))
   if (blocked)
     errors.list.push({ type: 'FieldValueInvalid', field: '<nil>', message: RULES_NOT_CHECKED })
   else validateByRules(object, stored, schema, errors)
@@ -79,8 +78,20 @@ function validateWhole(
 /** Broken rules of parts that did not change, to be said as warnings once the object was accepted. */
 const toleratedErrors = new WeakMap<Stored, readonly string[]>()
 
-export function warningsOf(object: Stored): readonly string[] {
-  return toleratedErrors.get(object) ?? []
+export function warningsOf(object: Stored, stored: Stored | undefined): readonly string[] {
+  return [...(toleratedErrors.get(object) ?? []), ...finalizerWarnings(object, stored)]
+}
+
+/** Custom resources may have finalizers that name no domain, but whoever adds one is warned. */
+function finalizerWarnings(object: Stored, stored: Stored | undefined): readonly string[] {
+  const before: readonly string[] = stored?.['metadata'].finalizers ?? []
+  const now: readonly string[] = object['metadata'].finalizers ?? []
+  const advice =
+    'prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers'
+  return [...new Set(now)]
+    .filter((name) => !before.includes(name) && !isKnownFinalizer(name))
+    .toSorted(compareStrings)
+    .map((name) => `metadata.finalizers: ${goQuote(name)}: ${advice}`)
 }
 
 function validateByRules(

@@ -1,11 +1,10 @@
 /** Runs the rules of a schema over an object. Contract: docs/behaviour/api-server/custom-resources.md, CEL rules. */
-import { deepEqual } from '@gyropilot/api'
 import type { Value } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { CompiledRule, RuleTree } from './rules.ts'
 import { childPath, isObject, itemsOf, simplePath } from './schemas/structural-schema.ts'
-import { correlatedItems } from './schemas/value-validation.ts'
+import { correlatedItems, isUnchanged } from './schemas/stored-values.ts'
 
 /** Of one rule at one place. */
 const CALL_LIMIT = 1_000_000
@@ -78,7 +77,8 @@ class RuleRun {
   #rule(rule: CompiledRule, tree: RuleTree, value: unknown, old: unknown, path: string): void {
     if (rule.transition && old === undefined) return
     const usesOld = rule.program.uses('oldSelf')
-    const tolerated = !usesOld && old !== undefined && deepEqual(value, old)
+    const tolerated =
+      !usesOld && old !== undefined && isUnchanged(value, { value: old, schema: tree.schema })
     const into = tolerated ? this.#findings.tolerated : this.#findings.errors
     const variables = this.#variables(rule, tree, value, old)
     const shown = tree.schema.type ?? 'object'

@@ -2,6 +2,7 @@
  * What happens to every object on its way into the store, whatever its kind: metadata that the server owns, generation,
  * the kind's own rules, validation. Contract: docs/behaviour/api-server/storage-and-watch.md, "Writes".
  */
+import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { invalid } from '../http/errors.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -140,6 +141,9 @@ function hasGeneration({ rules, hasStatus }: ServedResource): boolean {
 
 function generationChanged(resource: ServedResource, draft: Draft, stored: Stored): boolean {
   const part = resource.rules.generationOf ?? specOf
+  // Of custom resources an empty list is another value than none. What the schema has lost since counts no more.
+  if (resource.custom)
+    return !deepEqual(part(draft), part(resource.storage.fromStored?.(stored) ?? stored))
   const before = comparable(resource, draft, stored)
   return !semanticallyEqual(part(draft), part(before))
 }

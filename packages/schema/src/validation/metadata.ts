@@ -156,8 +156,13 @@ export function refuseUnknownFinalizers(
     refuseUnknownFinalizer(finalizer, errors, `${field}.finalizers[${index}]`)
 }
 
+/** Whether it is the server's, or names in whose domain it is. */
+export function isKnownFinalizer(finalizer: string): boolean {
+  return finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)
+}
+
 function refuseUnknownFinalizer(finalizer: string, errors: FieldErrors, field: string): void {
-  if (finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return
+  if (isKnownFinalizer(finalizer)) return
   errors.invalid(
     field,
     finalizer,

@@ -5,7 +5,7 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { additionalOf, childPath, isObject, itemsOf, propertyOf } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
-import { correlatedItems } from './value-validation.ts'
+import { correlatedItems } from './stored-values.ts'
 
 /** Lists of type set and map hold each item, or each key, once; what stands there more often is told once. Lists that did not change are tolerated. */
 export function validateListTypes(

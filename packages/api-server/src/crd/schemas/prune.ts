@@ -49,7 +49,8 @@ function pruneMap(
     const child = childPath(path, name)
     if (property !== undefined) pruneValue(value[name], property, child, dropped)
     else if (additional !== undefined) {
-      if (additional !== true) pruneValue(value[name], additional, child, dropped)
+      // Values that may be anything are kept, but fields that they have are known to no schema.
+      pruneValue(value[name], additional === true ? undefined : additional, child, dropped)
     } else if (!preservesUnknown(schema)) {
       delete value[name]
       dropped.push(child)

@@ -1,5 +1,6 @@
 /**
- * Checks values against a schema. On an update, parts that are equal to the stored ones at the same place are tolerated.
+ * Checks values against a schema. On an update, parts that are equal to the stored ones at the same place are tolerated,
+ * when the schema tells what corresponds to what.
  * Contract: docs/behaviour/api-server/custom-resources.md, Value validation and Ratcheting.
  */
 import { deepEqual } from '@gyropilot/api'
@@ -20,6 +21,8 @@ import type { JsonObject, Schema } from './structural-schema.ts'
 import { escapeHtml, stringifyExact } from '@gyropilot/schema/exact-json'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { checkNumber, NO_FIELD } from './number-validation.ts'
+import { isUnchanged, storedAt, storedField, storedItems } from './stored-values.ts'
+import type { StoredValue } from './stored-values.ts'
 
 /** `old` is the stored value at the same place; undefined when there is none to compare with. What several branches say is told once. */
 export function validateValue(
@@ -29,9 +32,10 @@ export function validateValue(
   path: string,
   errors: FieldErrors,
 ): void {
-  const { problems } = verdictOf(value, old, schema, path)
+  const found = new FieldErrors()
+  checkChanged(value, storedAt(old, schema), schema, path, found)
   const told = new Set<string>()
-  for (const problem of problems) {
+  for (const problem of found.list) {
     const text = `${problem.field}: ${problem.message}`
     if (!told.has(text)) errors.list.push(problem)
     told.add(text)
@@ -54,15 +58,26 @@ export function validateValueAt(
   }
 }
 
-/** Answers how many checks were made and passed: of several branches that all fail, the one with the most is reported. */
-function checkValue(
+/** Of branches of a combination only what is below the value is compared with what was stored. */
+function checkChanged(
   value: unknown,
-  old: unknown,
+  before: StoredValue | undefined,
   schema: Schema,
   path: string,
   errors: FieldErrors,
 ): number {
-  if (old !== undefined && deepEqual(value, old)) return 0
+  if (before !== undefined && isUnchanged(value, before)) return 0
+  return checkValue(value, before, schema, path, errors)
+}
+
+/** Answers how many checks were made and passed: of several branches that all fail, the one with the most is reported. */
+function checkValue(
+  value: unknown,
+  before: StoredValue | undefined,
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+): number {
   const types = typesOf(schema)
   const format = formatOf(schema)
   if (value === null) {
@@ -75,16 +90,16 @@ function checkValue(
   let matches = 4
   if (types.length > 0 || format !== undefined)
     matches += checkType(value, { types, format }, path, errors) ? 2 : 1
-  matches += checkCombinations(value, old, schema, path, errors)
+  matches += checkCombinations(value, before, schema, path, errors)
   if (typeof value === 'string') {
     checkString(value, schema, format, path, errors)
     matches += format === undefined ? 1 : 2
   } else if (typeof value === 'number' || typeof value === 'bigint') {
     checkNumber(value, { ...schema, format }, path, errors)
     matches += 2
-  } else if (Array.isArray(value)) matches += 2 + checkList(value, old, schema, path, errors)
+  } else if (Array.isArray(value)) matches += 2 + checkList(value, before, schema, path, errors)
   checkEnum(value, schema, path, errors)
-  if (isObject(value)) matches += 1 + checkObject(value, old, schema, path, errors)
+  if (isObject(value)) matches += 1 + checkObject(value, before, schema, path, errors)
   return matches
 }
 
@@ -175,7 +190,7 @@ function checkPattern(value: string, pattern: string, path: string, errors: Fiel
 
 function checkList(
   value: readonly unknown[],
-  old: unknown,
+  before: StoredValue | undefined,
   schema: Schema,
   path: string,
   errors: FieldErrors,
@@ -183,9 +198,9 @@ function checkList(
   const items = itemsOf(schema)
   let matches = 0
   if (items !== undefined) {
-    const before = correlatedItems(schema, old)
+    const stored = before && storedItems(before)
     for (const [index, item] of value.entries())
-      matches += checkValue(item, before?.(item), items, `${path}[${index}]`, errors)
+      matches += checkChanged(item, stored?.(item), items, `${path}[${index}]`, errors)
   }
   if (schema.minItems !== undefined && value.length < schema.minItems) {
     errors.invalid(
@@ -197,22 +212,6 @@ function checkList(
   if (schema.maxItems !== undefined && value.length > schema.maxItems)
     errors.tooMany(path, value.length, schema.maxItems)
   return matches
-}
-
-/** Items of map lists are compared by their keys, wherever they stand; items of other lists with nothing. */
-export function correlatedItems(
-  schema: Schema,
-  old: unknown,
-): ((item: unknown) => unknown) | undefined {
-  if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const byKey = new Map<string, unknown>()
-  for (const item of old) byKey.set(listKey(item, keys), item)
-  return (item) => byKey.get(listKey(item, keys))
-}
-
-function listKey(item: unknown, keys: readonly string[]): string {
-  return stringifyExact(keys.map((key) => (isObject(item) ? (item[key] ?? null) : null)))
 }
 
 function checkEnum(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
@@ -246,12 +245,11 @@ function characterOf(code: number | bigint): string {
 
 function checkObject(
   value: JsonObject,
-  old: unknown,
+  before: StoredValue | undefined,
   schema: Schema,
   path: string,
   errors: FieldErrors,
 ): number {
-  const before = isObject(old) ? old : undefined
   const count = Object.keys(value).length
   if (schema.minProperties !== undefined && count < schema.minProperties) {
     errors.invalid(
@@ -267,7 +265,8 @@ function checkObject(
   for (const name of Object.keys(value).toSorted()) {
     const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
     if (child === undefined) continue
-    matches += checkValue(value[name], before?.[name], child, childPath(path, name), errors)
+    const stored = before && storedField(before, name)
+    matches += checkChanged(value[name], stored, child, childPath(path, name), errors)
   }
   for (const name of schema.required ?? []) {
     if (value[name] === undefined) errors.required(childPath(path, name))
@@ -277,14 +276,14 @@ function checkObject(
 
 function checkCombinations(
   value: unknown,
-  old: unknown,
+  before: StoredValue | undefined,
   schema: Schema,
   path: string,
   errors: FieldErrors,
 ): number {
   const quoted = JSON.stringify(path)
   const verdictsOf = (branches: readonly Schema[] | undefined): readonly Verdict[] =>
-    (branches ?? []).map((branch) => verdictOf(value, old, branch, path))
+    (branches ?? []).map((branch) => verdictOf(value, before, branch, path))
   return (
     checkAnyOf(verdictsOf(schema.anyOf), quoted, errors) +
     checkOneOf(verdictsOf(schema.oneOf), quoted, errors) +
@@ -299,9 +298,14 @@ interface Verdict {
   readonly matches: number
 }
 
-function verdictOf(value: unknown, old: unknown, schema: Schema, path: string): Verdict {
+function verdictOf(
+  value: unknown,
+  before: StoredValue | undefined,
+  schema: Schema,
+  path: string,
+): Verdict {
   const own = new FieldErrors()
-  const matches = checkValue(value, old, schema, path, own)
+  const matches = checkValue(value, before, schema, path, own)
   return { problems: own.list, matches }
 }
 

@@ -1,0 +1,209 @@
+/** What an update of a custom resource is taken for: changed or not, fit for its schema or not. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestServer, turn, type AnyValue, type TestServer } from '../testing/test-server.ts'
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const DEFINITION = `${DEFINITIONS}/parts.changed.example.com`
+const PARTS = '/apis/changed.example.com/v1/namespaces/default/parts'
+const MERGE = { 'content-type': 'application/merge-patch+json' }
+const APPLY = { 'content-type': 'application/apply-patch+yaml' }
+
+const list = { type: 'array', items: { type: 'string' } }
+const mapList = {
+  type: 'array',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['k'],
+  items: { type: 'object', required: ['k'], properties: { k: { type: 'string' } } },
+}
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+
+function versionsWith(properties: object): readonly object[] {
+  const spec = { type: 'object', properties }
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+  return [{ name: 'v1', served: true, storage: true, schema, subresources: { status: {} } }]
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await turn()
+}
+
+async function serverWith(properties: object): Promise<TestServer> {
+  const server = await createTestServer()
+  const created = await server.request('POST', DEFINITIONS, {
+    metadata: { name: 'parts.changed.example.com' },
+    spec: {
+      group: 'changed.example.com',
+      scope: 'Namespaced',
+      names: { plural: 'parts', kind: 'Part' },
+      versions: versionsWith(properties),
+    },
+  })
+  assert.equal(created.status, 201, JSON.stringify(created.value))
+  await settle()
+  return server
+}
+
+const part = (spec: object, metadata: object = {}): object => ({
+  apiVersion: 'changed.example.com/v1',
+  kind: 'Part',
+  metadata: { name: 'x', ...metadata },
+  spec,
+})
+
+async function redefine(server: TestServer, properties: object): Promise<void> {
+  const body = { spec: { versions: versionsWith(properties) } }
+  const answer = await server.request('PATCH', DEFINITION, body, MERGE)
+  assert.equal(answer.status, 200, JSON.stringify(answer.value))
+  await settle()
+}
+
+const patch = (server: TestServer, body: object): Promise<AnyValue> =>
+  server.request('PATCH', `${PARTS}/x`, body, MERGE)
+
+const apply = (server: TestServer, manager: string, spec: object): Promise<AnyValue> =>
+  server.request('PATCH', `${PARTS}/x?fieldManager=${manager}&force=true`, part(spec), APPLY)
+
+test('an empty list or map is another value than none, so the generation grows', async () => {
+  const server = await serverWith({ list, map: { type: 'object' } })
+  await server.request('POST', PARTS, part({}))
+  const generations: number[] = []
+  for (const spec of [{ list: [] }, { map: {} }, { map: {} }, { list: null }])
+    generations.push((await patch(server, { spec })).value.metadata.generation)
+  assert.deepEqual(generations, [2, 3, 3, 4])
+})
+
+test('what a newer schema prunes and defaults is no change of the object', async () => {
+  const server = await serverWith({ a: { type: 'string' }, b: { type: 'string' } })
+  await server.request('POST', PARTS, part({ a: '1', b: '1' }))
+  await redefine(server, { a: { type: 'string' }, c: { type: 'integer', default: 1 } })
+  const labelled = await patch(server, { metadata: { labels: { l: 'x' } } })
+  assert.deepEqual([labelled.value.metadata.generation, labelled.value.spec], [1, { a: '1', c: 1 }])
+})
+
+test('fields without a schema correspond to nothing stored, so what holds them is not tolerated', async () => {
+  const known = { type: 'object', properties: { x: { type: 'string' } } }
+  const embedded = { ...open, 'x-kubernetes-embedded-resource': true }
+  const properties = { known, open, embedded, mapList, list }
+  const server = await serverWith(properties)
+  const spec = {
+    known: { x: '1' },
+    open: { y: 1 },
+    embedded: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
+    mapList: [{ k: 'a' }, { k: 'b' }],
+    list: ['a'],
+  }
+  await server.request('POST', PARTS, part(spec))
+  const fewer = { maxItems: 0 }
+  const more = { minProperties: 5 }
+  await redefine(server, {
+    known: { ...known, ...more },
+    open: { ...open, ...more },
+    embedded: { ...embedded, ...more },
+    mapList: { ...mapList, ...fewer },
+    list: { ...list, ...fewer },
+  })
+  const refused = await patch(server, { metadata: { labels: { l: 'x' } } })
+  assert.deepEqual(
+    refused.value.details.causes.map(({ field }: AnyValue) => field),
+    ['spec.embedded', 'spec.open'],
+  )
+  const reordered = { open: null, embedded: null, mapList: [{ k: 'b' }, { k: 'a' }] }
+  assert.equal((await patch(server, { spec: reordered })).status, 200)
+})
+
+test('broken rules are tolerated in the same places', async () => {
+  const rules = [{ rule: 'false', message: 'no' }]
+  const known = { type: 'object', properties: { x: { type: 'string' } } }
+  const server = await serverWith({ known, open })
+  await server.request('POST', PARTS, part({ known: { x: '1' }, open: { y: 1 } }))
+  const ruled = (schema: object): object => ({ ...schema, 'x-kubernetes-validations': rules })
+  await redefine(server, { known: ruled(known), open: ruled(open) })
+  const refused = await patch(server, { metadata: { labels: { l: 'x' } } })
+  assert.deepEqual(
+    refused.value.details.causes.map(({ field }: AnyValue) => field),
+    ['spec.open'],
+  )
+})
+
+test('rules are not run on objects whose metadata lacks something, and that is said', async () => {
+  const server = await serverWith({
+    a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'true' }] },
+  })
+  const nameless = await server.request('POST', PARTS, part({ a: 1 }, { name: '' }))
+  assert.deepEqual(
+    nameless.value.details.causes.map(({ field }: AnyValue) => field),
+    ['metadata.name', '<nil>'],
+  )
+})
+
+test('values of additionalProperties true lose their own fields', async () => {
+  const server = await serverWith({ map: { type: 'object', additionalProperties: true } })
+  const spec = { map: { plain: 1, deep: { q: 1 }, list: [{ q: 1 }, 2] } }
+  const created = await server.request('POST', PARTS, part(spec))
+  assert.deepEqual(created.value.spec, { map: { plain: 1, deep: {}, list: [{}, 2] } })
+  assert.deepEqual(created.headers['warning'], [
+    '299 - "unknown field \\"spec.map.deep.q\\""',
+    '299 - "unknown field \\"spec.map.list[0].q\\""',
+  ])
+})
+
+test('whoever adds a finalizer that names no domain is warned', async () => {
+  const server = await serverWith({})
+  const advice =
+    'prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers'
+  const warned = (name: string): string => `299 - "metadata.finalizers: \\"${name}\\": ${advice}"`
+  const finalizers = ['b', 'a', 'x.io/c', 'foregroundDeletion']
+  const created = await server.request('POST', PARTS, part({}, { finalizers }))
+  assert.deepEqual(created.headers['warning'], [warned('a'), warned('b')])
+  const added = await patch(server, { metadata: { finalizers: [...finalizers, 'z'] } })
+  assert.deepEqual(added.headers['warning'], [warned('z')])
+  const kept = await patch(server, { metadata: { labels: { l: 'x' } } })
+  assert.equal(kept.headers['warning'], undefined)
+})
+
+test('a list among the values of a map that loses all its items stays empty when somebody owns it', async () => {
+  const server = await serverWith({ map: { type: 'object', additionalProperties: mapList } })
+  await apply(server, 'm', { map: { l: [{ k: 'a' }] } })
+  const emptied = await apply(server, 'm', { map: { l: [] } })
+  assert.deepEqual([emptied.status, emptied.value.spec], [200, { map: { l: [] } }])
+})
+
+test('objects that their schema does not describe are not tracked, and nothing can be applied to them', async () => {
+  const sets = {
+    type: 'array',
+    'x-kubernetes-list-type': 'set',
+    items: {
+      type: 'object',
+      'x-kubernetes-map-type': 'atomic',
+      properties: { q: { type: 'string' } },
+    },
+  }
+  const server = await serverWith({ sets, b: { type: 'string' } })
+  const created = await server.request('POST', PARTS, part({ sets: [{ q: '1' }, { q: '2' }] }))
+  assert.equal(created.value.metadata.managedFields, undefined)
+  const problem = `.spec.sets: element 0: associative list without keys has an element that's a map type`
+  const shown = 'default/x; changed.example.com/v1, Kind=Part'
+  const untracked = await apply(server, 'm', { b: '1' })
+  assert.deepEqual(
+    [untracked.status, untracked.value.message],
+    [
+      500,
+      `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed: ${problem}`,
+    ],
+  )
+})
+
+test('an object that was applied and whose schema has changed its types since is refused as the stored one', async () => {
+  const server = await serverWith({ a: { type: 'string' }, b: { type: 'string' } })
+  await apply(server, 'm', { a: '1', b: '1' })
+  await redefine(server, { a: { type: 'integer' }, b: { type: 'string' } })
+  const refused = await apply(server, 'm', { b: '2' })
+  assert.deepEqual(
+    [refused.status, refused.value.message],
+    [
+      500,
+      'failed to create typed live object (default/x; changed.example.com/v1, Kind=Part): .spec.a: expected numeric (int or float), got string',
+    ],
+  )
+})
