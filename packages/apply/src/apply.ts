@@ -64,7 +64,7 @@ export function applyPatch(asked: ApplyRequest): ApplyResult {
   const { kind, manager, configuration } = request
   const live = request.live ?? kind.zeroValue
   const owners = ownersOfStored(request.live?.metadata?.managedFields)
-  if (kind.schemaChanges === true) adaptToSchema(owners, kind.type)
+  if (kind.schemaChanges === true) adaptToSchema(owners, kind, request.apiVersion, request.live)
   if (owners.size === 0 && request.live !== undefined)
     ownBeforeFirstApply(owners, request, request.live)
   const { managedFields: _, ...metadata } = live.metadata ?? {}
@@ -258,15 +258,10 @@ function prune(
   previous: Owner | undefined,
 ): Stored {
   if (previous === undefined || isEmpty(previous.fields)) return merged
-  if (previous.apiVersion === apiVersion || kind.inVersion === undefined) {
-    return pruneVersion(
-      kind.type,
-      merged,
-      owners,
-      previous.fields,
-      kind.inVersion === undefined ? undefined : apiVersion,
-    )
-  }
+  if (kind.inVersion === undefined || kind.schemaChanges === true)
+    return pruneVersion(kind.type, merged, owners, previous.fields, undefined)
+  if (previous.apiVersion === apiVersion)
+    return pruneVersion(kind.type, merged, owners, previous.fields, apiVersion)
   const other = kind.inVersion(previous.apiVersion)
   if (other === undefined) return merged
   const converted = other.convert(merged)

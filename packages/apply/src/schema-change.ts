@@ -2,15 +2,41 @@
  * Field sets that were made under another schema. Custom resources change theirs: what was owned part by part and is
  * atomic now is owned as a whole by everybody who owned a part.
  */
+import { ApiError } from '@gyropilot/schema/api-error'
+import type { Stored } from '@gyropilot/schema/objects'
+import { checkObject, problemText } from './configuration-check.ts'
 import { EMPTY, isEmpty } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { withFields } from './managers.ts'
 import type { Owners } from './managers.ts'
 import type { MergeType } from './merge-type.ts'
 
-/** Edits `owners` in place. */
-export function adaptToSchema(owners: Owners, type: MergeType): void {
+/** The schemas that field sets may have been made under. */
+interface Schemas {
+  readonly type: MergeType
+  /** That of another version; throws when there is none. Absent: all versions have the same. */
+  inVersion?(apiVersion: string): { readonly type: MergeType } | undefined
+}
+
+/**
+ * Edits `owners` in place. Throws ApiError when somebody owns something in a version that is gone, or whose schema does
+ * not describe the stored object.
+ */
+export function adaptToSchema(
+  owners: Owners,
+  kind: Schemas,
+  apiVersion: string,
+  live: Stored | undefined,
+): void {
+  const types = new Map([[apiVersion, kind.type]])
   for (const [identity, owner] of owners) {
+    let type = types.get(owner.apiVersion)
+    if (type === undefined) {
+      type = kind.inVersion?.(owner.apiVersion)?.type ?? kind.type
+      const problems = live === undefined ? [] : checkObject(type, live)
+      if (problems.length > 0) throw new ApiError(500, '', problemText(problems))
+      types.set(owner.apiVersion, type)
+    }
     const fields = adapted(owner.fields, type)
     if (fields !== owner.fields) owners.set(identity, withFields(owner, fields))
   }

@@ -5,8 +5,9 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { givenValue } from '@gyropilot/schema/decode'
+import { ApiError } from '@gyropilot/schema/api-error'
 import { compare } from './compare.ts'
-import { checkObject } from './configuration-check.ts'
+import { checkObject, problemText } from './configuration-check.ts'
 import type { Comparison, FieldFilter } from './compare.ts'
 import { difference, isEmpty, setOf, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
@@ -27,13 +28,16 @@ import { deepEqual } from '@gyropilot/api'
 /** The type of an object, and how its entries of other versions are judged. */
 export interface TypedKind {
   readonly type: MergeType
-  /** Of custom resources: stored field sets may have been made under another schema. */
+  /**
+   * Of custom resources: stored field sets may have been made under another schema. Versions differ in their schemas
+   * only, and whether objects fit all of them is not known.
+   */
   readonly schemaChanges?: boolean
   /** The object of this kind that nobody has filled in. */
   readonly zeroValue: Readonly<Record<string, unknown>>
   /**
    * For entries of another apiVersion of the kind: its type, and the object converted to it. Undefined: the version is
-   * gone and so are its entries. Absent: all versions have the same fields.
+   * gone and so are its entries; ApiError: nothing can be recorded. Absent: all versions have the same fields.
    */
   inVersion?(apiVersion: string): OtherVersion | undefined
 }
@@ -78,20 +82,36 @@ export const UNMANAGED_FIELDS: FieldSet = setOf(
 
 /** Sets `updated.metadata.managedFields`. */
 export function updateManagedFields(request: UpdateRequest): void {
-  const { live, updated, kind } = request
+  const { updated } = request
   const owners = ownersBefore(request)
-  if (kind.schemaChanges === true) adaptToSchema(owners, kind.type)
   const metadata = (updated.metadata ??= {})
   delete metadata.managedFields
   // An object without entries stays untracked until somebody applies.
-  if (owners.size === 0 && live !== undefined) return
-  // Nor is one tracked that its schema does not describe.
-  const fits = (object: Stored | undefined): boolean => checkObject(kind.type, object).length === 0
-  if (kind.schemaChanges === true && !(fits(updated) && fits(live))) return
-  recordUpdate(owners, request)
+  if (owners.size === 0 && request.live !== undefined) return
+  if (!recordWhereDescribed(owners, request)) return
   capUpdateOwners(owners)
   const entries = entriesOf(owners)
   if (entries.length > 0) metadata.managedFields = entries
+}
+
+/** False for custom resources that the schema of some owner's version does not describe: those are not tracked. */
+function recordWhereDescribed(owners: Owners, request: UpdateRequest): boolean {
+  const { kind, live, updated, apiVersion } = request
+  if (kind.schemaChanges === true) {
+    const fits = (object: Stored | undefined): boolean =>
+      checkObject(kind.type, object).length === 0
+    if (!fits(updated) || !fits(live)) return false
+    try {
+      adaptToSchema(owners, kind, apiVersion, live)
+      recordUpdate(owners, request)
+      return true
+    } catch (error) {
+      if (error instanceof ApiError) return false
+      throw error
+    }
+  }
+  recordUpdate(owners, request)
+  return true
 }
 
 /** The entries on which the request builds: its own when it sends valid ones, else those stored. */
@@ -180,11 +200,10 @@ export class Comparisons {
     if (inVersion === undefined) return this.of(this.#apiVersion)
     const other = inVersion.call(this.#kind, apiVersion)
     if (other === undefined) return undefined
-    return compare(
-      other.type,
-      other.convert(this.#before),
-      other.convert(this.#after),
-      this.#filter,
-    )
+    const after = other.convert(this.#after)
+    const problems = this.#kind.schemaChanges === true ? checkObject(other.type, after) : []
+    if (problems.length > 0)
+      throw new ApiError(500, '', `failed to convert new object: ${problemText(problems)}`)
+    return compare(other.type, other.convert(this.#before), after, this.#filter)
   }
 }

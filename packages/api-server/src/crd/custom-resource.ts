@@ -79,7 +79,7 @@ function servedResource(
   }
   const scale: Stored | undefined = version['subresources']?.scale
   const remembered: CustomDefinition = {
-    ownership: { type: mergeTypeOfResource(schema), zeroValue: {}, schemaChanges: true },
+    ownership: ownershipOf(definition, schema),
     replicasPath: scale && simplePath(scale['specReplicasPath']).map((name) => `f:${name}`),
     object: definition,
     schema,
@@ -97,6 +97,29 @@ function servedResource(
     deprecationWarning: deprecationWarning(definition, version),
     definition: remembered,
     ...(scale === undefined ? {} : { subresources: [customScale(group, info.resource, scale)] }),
+  }
+}
+
+/** Versions that are converted by a webhook are taken to have the fields of the version asked for. */
+function ownershipOf(definition: Stored, schema: Schema | undefined): TypedKind {
+  const { group, versions, conversion } = definition['spec']
+  const own = mergeTypeOfResource(schema)
+  const types = new Map<string, TypedKind['type']>()
+  return {
+    type: own,
+    zeroValue: {},
+    schemaChanges: true,
+    inVersion(apiVersion) {
+      const version = (versions as readonly Stored[]).find(
+        ({ name }) => `${group}/${name}` === apiVersion,
+      )
+      if (version === undefined)
+        throw unclassified(`request to convert CR to an invalid group/version: ${apiVersion}`)
+      let type = conversion?.strategy === 'Webhook' ? own : types.get(apiVersion)
+      if (type === undefined)
+        types.set(apiVersion, (type = mergeTypeOfResource(version['schema']?.openAPIV3Schema)))
+      return { type, convert: (object) => object, revert: (object) => object }
+    },
   }
 }
 
@@ -160,7 +183,7 @@ function decode(
 }
 
 function storageOf(facts: VersionFacts): StorageMapping {
-  const { definition, schema, info } = facts
+  const { definition, info } = facts
   const { group } = definition['spec']
   const versions: readonly Stored[] = definition['spec'].versions
   const storageVersion = versions.find(({ storage }) => storage === true)!
@@ -176,7 +199,7 @@ function storageOf(facts: VersionFacts): StorageMapping {
     fromStored(stored) {
       let view = views.get(stored)
       if (view === undefined) {
-        view = viewOf(stored, served, schema)
+        view = servedView(facts, stored)
         views.set(stored, view)
       }
       return view
@@ -202,9 +225,10 @@ function renaming(apiVersion: string, schema: Schema | undefined): StorageConver
 }
 
 function webhookConversion(
-  { definition, schema, info, conversion }: VersionFacts,
+  facts: VersionFacts,
   storageVersion: string,
 ): Pick<StorageMapping, 'fromStored' | 'conversion'> {
+  const { definition, schema, info, conversion } = facts
   const webhook: Stored = definition['spec'].conversion.webhook ?? {}
   const served = apiVersionOf(info)
   const views = new WeakMap<Stored, Stored>()
@@ -228,9 +252,10 @@ function webhookConversion(
           (object) => object['apiVersion'] !== served && !views.has(object),
         )
         if (foreign.length === 0) return
-        const converted = await convert(foreign, served)
+        const decoded = foreign.map((object) => decodedAsStored(facts, object))
+        const converted = await convert(decoded, served)
         for (const [index, object] of foreign.entries())
-          views.set(object, viewOf(converted[index]!, served, schema))
+          views.set(object, prunedView(converted[index]!, served, schema))
       },
       async encode(draft) {
         const object = cloneJson(draft) as Draft
@@ -251,7 +276,28 @@ function notConverted(object: Stored): ApiError {
   )
 }
 
-/** A stored object in a version: with the defaults and without the fields that the schema has gained and lost since. */
+/** Defaults are those of the version that is stored; the version asked for takes what it does not know. */
+function servedView(facts: VersionFacts, stored: Stored): Stored {
+  const served = apiVersionOf(facts.info)
+  const decoded = decodedAsStored(facts, stored)
+  return stored['apiVersion'] === served ? decoded : prunedView(decoded, served, facts.schema)
+}
+
+function decodedAsStored({ definition, schema }: VersionFacts, stored: Stored): Stored {
+  const { apiVersion } = stored
+  const { group, versions } = definition['spec'] as { group: string; versions: readonly Stored[] }
+  const own = versions.find(({ name }) => `${group}/${name}` === apiVersion)
+  return viewOf(stored, apiVersion, own === undefined ? schema : own['schema']?.openAPIV3Schema)
+}
+
+function prunedView(object: Stored, apiVersion: string, schema: Schema | undefined): Stored {
+  const view = cloneJson(object) as JsonObject
+  view['apiVersion'] = apiVersion
+  prune(view, schema)
+  return Object.freeze(view)
+}
+
+/** A stored object in its version: with the defaults and without the fields that the schema has gained and lost since. */
 function viewOf(stored: Stored, apiVersion: string, schema: Schema | undefined): Stored {
   const view = cloneJson(stored) as JsonObject
   view['apiVersion'] = apiVersion
@@ -262,11 +308,12 @@ function viewOf(stored: Stored, apiVersion: string, schema: Schema | undefined):
 
 function rulesOf(facts: VersionFacts): KindRules {
   const { version, info, hasStatus } = facts
+  // Where a webhook converts, the stored object comes in the served version already.
   const validateUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
-    validateObject(facts, object, storageViewOf(facts, stored), errors)
+    validateObject(facts, object, servedView(facts, stored), errors)
   }
   const validateStatusUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
-    validateStatus(facts, object, storageViewOf(facts, stored), errors)
+    validateStatus(facts, object, servedView(facts, stored), errors)
   }
   return {
     group: info.group,
@@ -289,11 +336,6 @@ function rulesOf(facts: VersionFacts): KindRules {
     warnings: warningsOf,
     selectableFields: selectableFields(version),
   }
-}
-
-/** Where a webhook converts, the stored object comes in the served version already. */
-function storageViewOf({ schema, info }: VersionFacts, stored: Stored): Stored {
-  return viewOf(stored, apiVersionOf(info), schema)
 }
 
 function refusedWhileTerminating(object: Draft, info: ResourceInfo): ApiError {

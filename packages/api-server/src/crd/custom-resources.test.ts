@@ -271,7 +271,7 @@ test('Storage version switch: storedVersions gets the new one; removing the old 
   assert.equal((await server.request('PATCH', path, removal, JSON_MERGE)).status, 200)
 })
 
-test('objects are read through every version, with its pruning and defaults', async () => {
+test('objects are read through every version, with its pruning and the defaults of the stored one', async () => {
   const narrow = {
     type: 'object',
     properties: {
@@ -292,10 +292,15 @@ test('objects are read through every version, with its pruning and defaults', as
     'GET',
     '/apis/spec-x.example.com/v2/namespaces/default/things/a',
   )
-  assert.deepEqual(
-    [value.apiVersion, value.spec],
-    ['spec-x.example.com/v2', { size: 1, mood: 'ok' }],
+  assert.deepEqual([value.apiVersion, value.spec], ['spec-x.example.com/v2', { size: 1 }])
+  const created = await server.request(
+    'POST',
+    '/apis/spec-x.example.com/v2/namespaces/default/things',
+    { ...thing('b', { size: 1 }), apiVersion: 'spec-x.example.com/v2' },
   )
+  assert.deepEqual(created.value.spec, { size: 1 })
+  const stored = await server.request('GET', `${THINGS}/b`)
+  assert.deepEqual(stored.value.spec, { size: 1, color: 'red' })
 })
 
 test('a write through a version is defaulted and judged by the schema of that version, and stored by that of the storage version', async () => {

@@ -26,9 +26,6 @@ export const definitionName: NameCheck = (name, generated, object) => {
 /** `stored`: the definition before an update. */
 export function validateDefinition(object: Stored, errors: FieldErrors, stored?: Stored): void {
   const spec: Stored = object['spec'] ?? {}
-  const { name } = object['metadata'] ?? {}
-  if (stored !== undefined && name !== requiredName(spec))
-    errors.invalid('metadata.name', name, OTHER_NAME)
   validateGroup(spec['group'] ?? '', errors)
   validateScope(spec, errors)
   requireSchemas(spec, errors)
@@ -226,6 +223,8 @@ function validateVersionParts(
         '',
         'may only be set when `version.schema.openAPIV3Schema` is not included',
       )
+    else if (!selectable.perVersion && schema.perVersion)
+      errors.invalid(path, '', 'may only be set when validations.schema is included')
     else validateSelectableFields(version['selectableFields'], openApi, path, errors)
   }
 }

@@ -31,8 +31,10 @@ export function walkEmbedded(
     if (path !== '' && isEmbedded(schema)) visit(value, path)
     const additional = additionalOf(schema)
     for (const name of Object.keys(value)) {
-      const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
-      if (child !== undefined) walkEmbedded(value[name], child, childPath(path, name), visit)
+      const property = propertyOf(schema, name)
+      const child = property ?? (additional === true ? undefined : additional)
+      const at = property === undefined ? `${path}[${name}]` : childPath(path, name)
+      if (child !== undefined) walkEmbedded(value[name], child, at, visit)
     }
   }
 }
