@@ -17,16 +17,24 @@ export class Warnings {
     const texts = [...this.#texts].map((text) => [...text])
     const total = texts.reduce((sum, runes) => sum + runes.length, 0)
     if (total <= TOTAL_RUNES) return texts.map((runes) => quote(runes.join('')))
+    // The first text that is too much shortens all before it, and is said with them.
+    const tooMuch = pastTotal(texts)
     const headers: string[] = []
     let used = 0
-    for (const runes of texts) {
+    for (const [index, runes] of texts.entries()) {
       const cut = runes.slice(0, CUT_RUNES)
+      if (index > tooMuch && used + cut.length > TOTAL_RUNES) continue
       used += cut.length
-      if (used > TOTAL_RUNES) break
       headers.push(quote(cut.join('')))
     }
     return headers
   }
+}
+
+/** The text with which all together become too long. */
+function pastTotal(texts: readonly (readonly string[])[]): number {
+  let sum = 0
+  return texts.findIndex(({ length }) => (sum += length) > TOTAL_RUNES)
 }
 
 /** Text beyond Latin-1 cannot be sent raw: it goes out as its UTF-8 bytes. */

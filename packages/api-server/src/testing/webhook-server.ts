@@ -18,7 +18,13 @@ export interface WebhookServer {
 }
 
 /** What to answer: a JSON value, another status with a text, or nothing at all. */
-export type WebhookAnswer = object | { readonly status: number; readonly text: string } | 'silence'
+export type WebhookAnswer = object | TextAnswer | 'silence'
+
+interface TextAnswer {
+  readonly status: number
+  readonly text: string
+  readonly contentType?: string
+}
 
 // Keys take time to make; one set serves all tests of a file.
 const certificates = createClusterCertificates({
@@ -40,11 +46,12 @@ export async function startWebhook(
       calls.push({ path, body })
       const given = await answer(body, path)
       if (given === 'silence') return
-      const plain = 'status' in given && 'text' in given
-      response.writeHead(plain ? (given.status as number) : 200, {
-        'content-type': 'application/json',
-      })
-      response.end(plain ? (given.text as string) : JSON.stringify(given))
+      const { status, text, contentType }: TextAnswer =
+        'status' in given && 'text' in given
+          ? { contentType: 'text/plain', ...(given as TextAnswer) }
+          : { status: 200, text: JSON.stringify(given), contentType: 'application/json' }
+      response.writeHead(status, { 'content-type': contentType })
+      response.end(text)
     },
   )
   await new Promise<void>((resolve) => {

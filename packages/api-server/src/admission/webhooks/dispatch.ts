@@ -20,13 +20,17 @@ import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { UnusableClientConfig, callTarget } from './client-config.ts'
 import { UndecodableResponse } from './review-header.ts'
-import { Denial, InvalidResponse, denialOf, reviewOf, verdictOf } from './review.ts'
+import {
+  Denial,
+  InvalidResponse,
+  denialOf,
+  reviewOf,
+  reviewVersionOf,
+  verdictOf,
+} from './review.ts'
 import type { Verdict } from './review.ts'
 
 const DEFAULT_TIMEOUT_SECONDS = 10
-/** Warnings beyond this length are cut when there are many. */
-const LONGEST_WARNING = 256
-const WARNINGS_TOTAL = 4096
 
 interface Hook {
   readonly webhook: Stored
@@ -190,17 +194,18 @@ async function ask(
     object: inVersion(request.object, request.resource, seenAs, world.registry),
     oldObject: inVersion(request.oldObject, request.resource, seenAs, world.registry),
   }
-  const answer = await call(world, webhook, reviewOf(uid, request, seenAs, objects))
+  const version = reviewVersionOf(webhook)
+  const answer = await call(world, webhook, reviewOf(version, uid, request, seenAs, objects))
   let verdict: Verdict
   try {
-    verdict = verdictOf(answer, uid, type === 'admit')
+    verdict = verdictOf(version, answer, uid, type === 'admit')
   } catch (error) {
     if (error instanceof UndecodableResponse)
       throw new CallFailure(`failed to call webhook: ${error.message}`)
     if (!(error instanceof InvalidResponse)) throw error
     throw new CallFailure(`received invalid webhook response: ${error.message}`)
   }
-  warn(request, verdict.warnings)
+  for (const text of verdict.warnings) request.warn(text)
   if (!verdict.allowed) throw denialOf(name, verdict.status)
   return verdict
 }
@@ -218,12 +223,6 @@ async function call(world: AdmissionWorld, webhook: Stored, body: object): Promi
     const status = error instanceof OutgoingCallError ? error.status : undefined
     throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, status)
   }
-}
-
-function warn(request: AdmissionRequest, warnings: readonly string[]): void {
-  const total = warnings.reduce((sum, text) => sum + text.length, 0)
-  for (const text of warnings)
-    request.warn(total > WARNINGS_TOTAL ? text.slice(0, LONGEST_WARNING) : text)
 }
 
 /** Throws CallFailure for what is no patch. */

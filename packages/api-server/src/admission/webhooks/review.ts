@@ -1,4 +1,4 @@
-/** AdmissionReview in admission.k8s.io/v1: the question, and what answers are good. */
+/** AdmissionReview in admission.k8s.io/v1 and v1beta1: the question, and what answers are good. */
 import type { Status } from '@gyropilot/api'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
@@ -8,8 +8,15 @@ import { describeRequest } from '../request-description.ts'
 import { decodedReview, UndecodableResponse } from './review-header.ts'
 
 const GROUP = 'admission.k8s.io'
-const VERSION = 'v1'
 const KIND = 'AdmissionReview'
+
+export type ReviewVersion = 'v1' | 'v1beta1'
+
+/** The first of the versions that a webhook understands and that there are. */
+export function reviewVersionOf(webhook: Stored): ReviewVersion {
+  const understood: readonly string[] = webhook['admissionReviewVersions'] ?? []
+  return understood.find((version) => version === 'v1' || version === 'v1beta1') as ReviewVersion
+}
 
 interface ReviewObjects {
   readonly object: Stored | undefined
@@ -29,6 +36,7 @@ export interface Verdict {
 export class InvalidResponse extends Error {}
 
 export function reviewOf(
+  version: ReviewVersion,
   uid: string,
   request: AdmissionRequest,
   seenAs: ResourceInfo,
@@ -36,7 +44,7 @@ export function reviewOf(
 ): object {
   return {
     kind: KIND,
-    apiVersion: `${GROUP}/${VERSION}`,
+    apiVersion: `${GROUP}/${version}`,
     request: {
       uid,
       ...describeRequest(request, seenAs),
@@ -47,16 +55,25 @@ export function reviewOf(
 }
 
 /** Throws UndecodableResponse or InvalidResponse. */
-export function verdictOf(answer: unknown, uid: string, mutating: boolean): Verdict {
-  const response = responseIn(answer)
+export function verdictOf(
+  version: ReviewVersion,
+  answer: unknown,
+  uid: string,
+  mutating: boolean,
+): Verdict {
+  const response = responseIn(version, answer)
   if (response === undefined) throw new InvalidResponse('webhook response was absent')
-  const { uid: own = '', allowed, status, warnings, patchType } = response
-  if (own !== uid)
+  const { uid: own = '', allowed, status, warnings } = response
+  const patch = Buffer.from(response['patch'] ?? '', 'base64').toString()
+  // The older version says neither to what it answers nor of which type its patch is.
+  const isOld = version === 'v1beta1'
+  const typeOfPatch = patch === '' ? undefined : 'JSONPatch'
+  const patchType: string | undefined = isOld ? typeOfPatch : response['patchType']
+  if (!isOld && own !== uid)
     throw new InvalidResponse(
       `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(own)}`,
     )
-  const patch = Buffer.from(response['patch'] ?? '', 'base64').toString()
-  checkPatch(patch, patchType, mutating)
+  if (!isOld) checkPatch(patch, patchType, mutating)
   return {
     allowed: allowed === true,
     status: status ?? undefined,
@@ -67,14 +84,15 @@ export function verdictOf(answer: unknown, uid: string, mutating: boolean): Verd
 }
 
 /** The answer of the review, as far as its types are right. */
-function responseIn(answer: unknown): Stored | undefined {
-  const review = decodedReview(answer, GROUP, VERSION, KIND)
+function responseIn(version: ReviewVersion, answer: unknown): Stored | undefined {
+  const review = decodedReview(answer, GROUP, version, KIND)
   const response: Stored | undefined = review['response'] ?? undefined
   for (const [field, type, goType] of FIELDS) {
     const value: unknown = response?.[field] ?? undefined
     if (value === undefined || typeof value === type) continue
+    const named = field === 'patchType' ? `${version}.${goType}` : goType
     throw new UndecodableResponse(
-      `json: cannot unmarshal ${jsonKind(value, false)} into Go struct field AdmissionResponse.response.${field} of type ${goType}`,
+      `json: cannot unmarshal ${jsonKind(value, false)} into Go struct field AdmissionResponse.response.${field} of type ${named}`,
     )
   }
   try {
@@ -90,7 +108,7 @@ const FIELDS = [
   ['uid', 'string', 'types.UID'],
   ['allowed', 'boolean', 'bool'],
   ['patch', 'string', '[]uint8'],
-  ['patchType', 'string', 'v1.PatchType'],
+  ['patchType', 'string', 'PatchType'],
 ] as const
 
 function checkPatch(patch: string, patchType: string | undefined, mutating: boolean): void {

@@ -245,6 +245,11 @@ describe('calls that fail', () => {
       'failed to call webhook: an error on the server ("oops") has prevented the request from succeeding',
     ],
     [
+      'status 500 and what says that it is JSON',
+      () => ({ status: 500, text: 'oops', contentType: 'application/json' }),
+      'failed to call webhook: an error on the server ("unknown") has prevented the request from succeeding',
+    ],
+    [
       'status 404',
       () => ({ status: 404, text: '' }),
       'failed to call webhook: the server could not find the requested resource',
@@ -450,6 +455,25 @@ describe('what a webhook is asked about', () => {
       /webhooks\[0\]\.matchConditions\[0\]\.expression: Invalid value: "nope": compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope'/,
     )
   })
+})
+
+test('the first version that a webhook understands is asked in, and in the older one less is checked', async () => {
+  const asked: string[] = []
+  const answer = (body: AnyValue): WebhookAnswer => {
+    asked.push(body.apiVersion)
+    const { patch } = patchOf({ op: 'add', path: '/data', value: { a: 'b' } }) as AnyValue
+    return { apiVersion: body.apiVersion, kind: body.kind, response: { allowed: true, patch } }
+  }
+  const admissionReviewVersions = ['v2', 'v1beta1', 'v1']
+  const { call, ns } = await setup(
+    answer,
+    mutating({ admissionReviewVersions }),
+    validating({ admissionReviewVersions }),
+  )
+  const created = await call('POST', `${ns}/configmaps`, configMap('x'))
+  assert.equal(created.status, 201, JSON.stringify(created.body))
+  assert.deepEqual(created.body.data, { a: 'b' })
+  assert.deepEqual(asked, ['admission.k8s.io/v1beta1', 'admission.k8s.io/v1beta1'])
 })
 
 test('warnings become headers', async () => {

@@ -8,7 +8,7 @@ import { validateConversion } from '../conversion-validation.ts'
 import { validateRules } from '../rule-validation.ts'
 import { validateSchema } from '../schemas/schema-validation.ts'
 import { internalVersions, partOf, type Per, type Version } from './versions.ts'
-import { propertyOf, simplePath } from '../schemas/structural-schema.ts'
+import { additionalOf, propertyOf, simplePath } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
 
 const OTHER_NAME = 'must be spec.names.plural+"."+spec.group'
@@ -313,7 +313,7 @@ function validateSelectableFields(
     const problem = fieldPathProblem(jsonPath)
     const names = simplePath(jsonPath)
     let node: Schema | undefined = schema
-    for (const name of names) node = propertyOf(node, name)
+    for (const name of names) node = memberOf(node, name)
     if (problem !== undefined) errors.invalid(at, jsonPath, `is an invalid path: ${problem}`)
     else if (node === undefined)
       errors.invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field')
@@ -328,6 +328,12 @@ function validateSelectableFields(
     else good.add(jsonPath)
   }
   if (good.size > SELECTABLE_FIELDS_MAX) errors.tooMany(path, good.size, SELECTABLE_FIELDS_MAX)
+}
+
+/** A field, or a key of a map. */
+function memberOf(schema: Schema | undefined, name: string): Schema | undefined {
+  const additional = additionalOf(schema)
+  return propertyOf(schema, name) ?? (additional === true ? undefined : additional)
 }
 
 /** Why a text is no path of plain fields. */

@@ -70,12 +70,9 @@ async function post(call: OutgoingCall, agent: Agent, clock: Clock): Promise<unk
   const fail = (text: string): OutgoingCallError =>
     new OutgoingCallError(`Post ${JSON.stringify(call.url)}: ${text}`)
   try {
-    const { status, text, contentType } = await exchangeOnLivingConnection(
-      call,
-      agent,
-      aborted.signal,
-    )
-    if (status < 200 || status >= 300) throw new OutgoingCallError(statusText(status, text), status)
+    const answer = await exchangeOnLivingConnection(call, agent, aborted.signal)
+    const { status, text, contentType = 'application/json' } = answer
+    if (status < 200 || status >= 300) throw new OutgoingCallError(statusText(answer), status)
     if (text !== '') return parse(text)
     throw new OutgoingCallError(
       `0-length response with status code: ${status} and content type: ${contentType}`,
@@ -96,7 +93,7 @@ function lateText({ isClientTimeout }: OutgoingCall): string {
 interface RawAnswer {
   readonly status: number
   readonly text: string
-  readonly contentType: string
+  readonly contentType: string | undefined
 }
 
 /** A connection that was kept open and closed by the other side meanwhile says nothing about the call. */
@@ -148,7 +145,7 @@ function exchange(call: OutgoingCall, agent: Agent, signal: AbortSignal): Promis
             resolve({
               status: response.statusCode ?? 0,
               text,
-              contentType: response.headers['content-type'] ?? 'application/json',
+              contentType: response.headers['content-type'],
             }),
           reject,
         )
@@ -184,11 +181,12 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
 }
 const LONGEST_SHOWN = 2048
 
-function statusText(status: number, text: string): string {
+/** What a body says is repeated where it is a text. */
+function statusText({ status, text, contentType = 'text/plain' }: RawAnswer): string {
   const told = messageOfStatus(text)
   if (told !== undefined) return told
   if (STATUS_TEXTS[status] !== undefined) return STATUS_TEXTS[status]
-  const shown = text.trim().slice(0, LONGEST_SHOWN)
+  const shown = /^\s*text\//i.test(contentType) ? text.trim().slice(0, LONGEST_SHOWN) : ''
   if (status >= 500)
     return `an error on the server (${JSON.stringify(shown || 'unknown')}) has prevented the request from succeeding`
   return `the server responded with the status code ${status} but did not return more information`
