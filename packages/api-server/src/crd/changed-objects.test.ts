@@ -207,3 +207,20 @@ test('an object that was applied and whose schema has changed its types since is
     ],
   )
 })
+
+test('unknown fields are told of the metadata first and of what is embedded last, each in the order of the paths', async () => {
+  const embedded = { ...open, 'x-kubernetes-embedded-resource': true }
+  const server = await serverWith({ m: { type: 'object', additionalProperties: embedded } })
+  const resource = { apiVersion: 'v1', kind: 'A', metadata: { u: 1, a: 1 } }
+  const body = part({ z: 1, a: 1, m: { k: resource } }, { bogus: 1, bad: 1 })
+  const refused = await server.request('POST', `${PARTS}?fieldValidation=Strict`, body)
+  const fields = [...refused.value.message.matchAll(/field "([^"]*)"/g)].map(([, field]) => field)
+  assert.deepEqual(fields, [
+    'metadata.bad',
+    'metadata.bogus',
+    'spec.a',
+    'spec.z',
+    'spec.m[k].metadata.a',
+    'spec.m[k].metadata.u',
+  ])
+})

@@ -172,12 +172,11 @@ function decode(
   const problems = [...duplicateFields(sent, notes?.occurrences)]
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
   const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
-  problems.push(
-    ...prune(object, schema)
-      .toSorted(compareStrings)
-      .map((path) => `unknown field ${JSON.stringify(path)}`),
-  )
-  problems.push(...decodeMetadata(object, schema))
+  const pruned = prune(object, schema)
+    .toSorted(compareStrings)
+    .map((path) => `unknown field ${JSON.stringify(path)}`)
+  const { own, embedded } = decodeMetadata(object, schema)
+  problems.push(...own, ...pruned, ...embedded)
   applyDefaults(object, schema, keepsNulls)
   return { object, problems }
 }

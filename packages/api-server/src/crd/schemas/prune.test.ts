@@ -81,10 +81,10 @@ test('metadata of the object and of embedded resources is cut to ObjectMeta', ()
     metadata: { name: 'x', bogus: 1 },
     spec: { emb: { metadata: { name: 'p', bogus: 1 } } },
   }
-  assert.deepEqual(decodeMetadata(object, SCHEMA), [
-    'unknown field "metadata.bogus"',
-    'unknown field "spec.emb.metadata.bogus"',
-  ])
+  assert.deepEqual(decodeMetadata(object, SCHEMA), {
+    own: ['unknown field "metadata.bogus"'],
+    embedded: ['unknown field "spec.emb.metadata.bogus"'],
+  })
   assert.deepEqual(object, { metadata: { name: 'x' }, spec: { emb: { metadata: { name: 'p' } } } })
 })
 

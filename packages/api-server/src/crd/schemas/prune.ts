@@ -1,4 +1,5 @@
 /** Drops what a schema does not know. Contract: docs/behaviour/api-server/custom-resources.md, Pruning. */
+import { compareStrings } from '@gyropilot/foundation'
 import { DecodeError, decodePart } from '@gyropilot/schema/decode'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { coerceEmbedded, walkEmbedded } from './embedded.ts'
@@ -58,24 +59,31 @@ function pruneMap(
   }
 }
 
+/** What is wrong with the metadata of an object, and of what is embedded in it, in the order of the paths. */
+interface MetadataProblems {
+  readonly own: readonly string[]
+  readonly embedded: readonly string[]
+}
+
 /**
  * Brings the metadata of the object and of embedded resources to the form of ObjectMeta, in place, and answers the
  * problems found (`unknown field "spec.emb.metadata.x"`). Throws DecodeError for a value of a wrong type.
  */
-export function decodeMetadata(object: JsonObject, schema: Schema | undefined): readonly string[] {
-  const problems: string[] = []
-  const tell = (found: readonly string[], path: string): void => {
+export function decodeMetadata(object: JsonObject, schema: Schema | undefined): MetadataProblems {
+  const own: string[] = []
+  const embedded: string[] = []
+  const tell = (found: readonly string[], path: string, problems: string[]): void => {
     for (const problem of found) problems.push(problem.replace(' field "', ` field "${path}.`))
   }
   if (object['metadata'] !== undefined) {
     const decoded = decodePart('meta-v1.ObjectMeta', object['metadata'])
     object['metadata'] = decoded.object
-    tell(decoded.problems, 'metadata')
+    tell(decoded.problems, 'metadata', own)
   }
-  walkEmbedded(object, schema, '', (embedded, path) => {
+  walkEmbedded(object, schema, '', (resource, path) => {
     const errors = new FieldErrors()
-    tell(coerceEmbedded(embedded, path, errors), `${path}.metadata`)
+    tell(coerceEmbedded(resource, path, errors), `${path}.metadata`, embedded)
     for (const { field, message } of errors.list) throw new DecodeError(`${field}: ${message}`)
   })
-  return problems
+  return { own: own.toSorted(compareStrings), embedded: embedded.toSorted(compareStrings) }
 }
