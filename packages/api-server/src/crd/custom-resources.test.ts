@@ -540,6 +540,39 @@ test('the OpenAPI document has the schema, the list and paths that take fieldVal
   assert.ok(patch.parameters.some(({ name }: AnyValue) => name === 'fieldValidation'))
 })
 
+test('the OpenAPI document names the types of what may be of two, selectable fields, and refers to nothing that it does not have', async () => {
+  const both = { 'x-kubernetes-int-or-string': true }
+  const embedded = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+  const properties = { name: { type: 'string' }, both, embedded }
+  const schema = { type: 'object', properties: { spec: { type: 'object', properties } } }
+  const server = await serverWith(
+    definition('things', {}, [
+      version('v1', {
+        schema: { openAPIV3Schema: schema },
+        selectableFields: [{ jsonPath: '.spec.name' }],
+      }),
+    ]),
+  )
+  const { value } = await server.request('GET', '/openapi/v3/apis/spec-x.example.com/v1')
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const { schemas } = JSON.parse(text).components
+  const kind = schemas['com.example.spec-x.v1.Thing']
+  const list = schemas['com.example.spec-x.v1.ThingList']
+  const { spec } = kind.properties
+  assert.deepEqual(spec.properties.both.anyOf, [{ type: 'integer' }, { type: 'string' }])
+  assert.deepEqual(spec.properties.embedded.required, ['kind', 'apiVersion'])
+  for (const shown of [kind, list])
+    assert.deepEqual(shown['x-kubernetes-selectable-fields'], [{ fieldPath: 'spec.name' }])
+  const missing = [...text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)]
+    .map(([, name]) => name!)
+    .filter((name) => !Object.hasOwn(schemas, name))
+  assert.deepEqual(missing, [])
+})
+
 test('a list that becomes atomic is owned as a whole by those who owned its items', async () => {
   const listOf = (listType: string): AnyValue => ({
     type: 'object',

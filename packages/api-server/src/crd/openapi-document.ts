@@ -2,7 +2,7 @@
  * The /openapi/v3 document of a group version of custom resources. Its paths are those of a built-in kind with the same
  * verbs and scope, with the names changed. Contract: docs/behaviour/api-server/custom-resources.md, OpenAPI.
  */
-import autoscaling from '@gyropilot/api/openapi/apis__autoscaling__v1.json' with { type: 'json' }
+import apps from '@gyropilot/api/openapi/apis__apps__v1.json' with { type: 'json' }
 import coordination from '@gyropilot/api/openapi/apis__coordination.k8s.io__v1.json' with { type: 'json' }
 import scheduling from '@gyropilot/api/openapi/apis__scheduling.k8s.io__v1.json' with { type: 'json' }
 import type { Stored } from '../registry/kind-rules.ts'
@@ -43,8 +43,9 @@ const CLUSTER_SCOPED: Template = {
   kind: 'PriorityClass',
 }
 
+/** As the document of a group whose kinds have scales has them. */
 function scaleSchemas(): Record<string, unknown> {
-  const { schemas } = (autoscaling as unknown as Document).components
+  const { schemas } = (apps as unknown as Document).components
   return Object.fromEntries(
     Object.entries(schemas).filter(([name]) => name.startsWith('io.k8s.api.autoscaling.v1.Scale')),
   )

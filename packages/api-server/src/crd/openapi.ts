@@ -2,7 +2,7 @@
 import { cloneJson } from '../registry/equality.ts'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { JsonObject, Schema } from './schemas/structural-schema.ts'
-import { isEmbedded, isObject } from './schemas/structural-schema.ts'
+import { isEmbedded, isIntOrString, isObject } from './schemas/structural-schema.ts'
 
 const META = '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1'
 
@@ -20,7 +20,7 @@ export function openApiSchemas(
   const { kind, listKind = `${kind}List` } = definition['status'].acceptedNames
   const name = openApiName(group, version['name'], kind)
   const schema = cloneJson(version['schema']?.openAPIV3Schema ?? {}) as JsonObject
-  if (isObject(schema['properties'])) completeEmbedded(schema)
+  complete(schema)
   schema['type'] ??= 'object'
   schema['properties'] = {
     ...typeProperties(),
@@ -36,11 +36,17 @@ export function openApiSchemas(
       kind: { type: 'string' },
       items: {
         type: 'array',
-        items: { allOf: [{ $ref: `#/components/schemas/${name}` }] },
+        items: { $ref: `#/components/schemas/${name}` },
       },
       metadata: { allOf: [{ $ref: `${META}.ListMeta` }] },
     },
     'x-kubernetes-group-version-kind': [{ group, kind: listKind, version: version['name'] }],
+  }
+  const selectable: readonly Stored[] = version['selectableFields'] ?? []
+  if (selectable.length > 0) {
+    const fields = selectable.map(({ jsonPath }) => ({ fieldPath: jsonPath.replace(/^\./, '') }))
+    schema['x-kubernetes-selectable-fields'] = fields
+    list['x-kubernetes-selectable-fields'] = fields
   }
   return { [name]: schema, [openApiName(group, version['name'], listKind)]: list }
 }
@@ -53,21 +59,36 @@ function typeProperties(): JsonObject {
   }
 }
 
-/** Embedded resources say what they embed: they have the properties of a resource and require its type. */
-function completeEmbedded(node: JsonObject): void {
+const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }]
+
+/**
+ * Embedded resources say what they embed: they have the properties of a resource and require its type. What may be of two
+ * types says which.
+ */
+function complete(node: JsonObject): void {
   for (const keyword of ['properties', 'items', 'additionalProperties'] as const) {
     const below = node[keyword]
     const nodes = keyword === 'properties' && isObject(below) ? Object.values(below) : [below]
     for (const child of nodes) {
       if (!isObject(child)) continue
-      completeEmbedded(child)
-      if (!isEmbedded(child as Schema)) continue
-      child['properties'] = {
-        ...(child['properties'] as JsonObject | undefined),
-        ...typeProperties(),
-      }
-      const required = (child['required'] as readonly string[] | undefined) ?? []
-      child['required'] = [...new Set([...required, 'apiVersion', 'kind'])]
+      complete(child)
+      if (isIntOrString(child as Schema) && !saysTypes(child)) child['anyOf'] = INT_OR_STRING
+      if (isEmbedded(child as Schema)) completeEmbedded(child)
     }
   }
+}
+
+function completeEmbedded(resource: JsonObject): void {
+  resource['properties'] = {
+    ...(resource['properties'] as JsonObject | undefined),
+    ...typeProperties(),
+  }
+  const required = (resource['required'] as readonly string[] | undefined) ?? []
+  resource['required'] = [...new Set([...required, 'kind', 'apiVersion'])]
+}
+
+/** By itself or in the first of what it has to be besides. */
+function saysTypes({ anyOf, allOf }: JsonObject): boolean {
+  const [first] = (allOf ?? []) as readonly JsonObject[]
+  return anyOf !== undefined || first?.['anyOf'] !== undefined
 }
