@@ -29,6 +29,7 @@ const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
 export class OpenApiDocuments {
   readonly #registry: ResourceRegistry
   readonly #clock: Clock
+  readonly #toldMs = new WeakMap<Document, number>()
   /** Recorded documents; they never change. */
   readonly #builtIn = new Map<string, Promise<Document | undefined>>()
   /** Published for groups of custom resources; made into bytes when somebody asks. */
@@ -99,7 +100,12 @@ export class OpenApiDocuments {
     if (asked !== null && asked !== '' && asked !== document.hash) {
       return { status: 301, headers: { location: urlOf(name, document) }, body: { kind: 'empty' } }
     }
-    const headers: Record<string, string> = { etag, vary: 'Accept' }
+    const toldMs = this.#toldSince(document)
+    const headers: Record<string, string> = {
+      etag,
+      vary: 'Accept',
+      'last-modified': httpTime(toldMs),
+    }
     // Where only protobuf is wanted JSON is sent, and says so.
     const isWanted = acceptedTypes(request).some(
       (type) => JSON_TYPES.has(type) || PROTOBUF_V3.test(type),
@@ -109,8 +115,7 @@ export class OpenApiDocuments {
       headers['cache-control'] = 'public, immutable'
       headers['expires'] = new Date(this.#clock.nowMs() + YEAR_SECONDS * 1000).toUTCString()
     }
-    if (headerOf(request.headers, 'if-none-match') === etag)
-      return { status: 304, headers, body: { kind: 'empty' } }
+    if (isKnown(request, etag, toldMs)) return { status: 304, headers, body: { kind: 'empty' } }
     return {
       status: 200,
       headers,
@@ -123,6 +128,13 @@ export class OpenApiDocuments {
     }
   }
 
+  /** Since when clients were told this document: it has not changed after. */
+  #toldSince(document: Document): number {
+    let toldMs = this.#toldMs.get(document)
+    if (toldMs === undefined) this.#toldMs.set(document, (toldMs = this.#clock.nowMs()))
+    return toldMs
+  }
+
   async #index(request: ServerRequest): Promise<Answer> {
     const paths: Record<string, { serverRelativeURL: string }> = {}
     for (const name of this.#names()) {
@@ -133,9 +145,10 @@ export class OpenApiDocuments {
       if (!Object.hasOwn(paths, name)) paths[name] = { serverRelativeURL: url }
     const document = documentOf({ paths: sorted(paths) })
     const etag = JSON.stringify(document.hash)
-    const headers = { etag }
-    if (headerOf(request.headers, 'if-none-match') === etag)
-      return { status: 304, headers, body: { kind: 'empty' } }
+    // It is made anew whenever somebody asks.
+    const nowMs = this.#clock.nowMs()
+    const headers = { etag, 'last-modified': httpTime(nowMs) }
+    if (isKnown(request, etag, nowMs)) return { status: 304, headers, body: { kind: 'empty' } }
     // The real server leaves the type to be guessed.
     return {
       status: 200,
@@ -241,6 +254,18 @@ function nameOf(group: string, version: string): string {
 
 function sorted<V>(map: Readonly<Record<string, V>>): Readonly<Record<string, V>> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function httpTime(timeMs: number): string {
+  return new Date(timeMs).toUTCString()
+}
+
+/** Whether the client has what it would get: by the tag, and where it names none by the time. */
+function isKnown({ headers }: ServerRequest, etag: string, changedMs: number): boolean {
+  const tag = headerOf(headers, 'if-none-match')
+  if (tag !== undefined) return tag === etag
+  const since = Date.parse(headerOf(headers, 'if-modified-since') ?? '')
+  return Math.floor(changedMs / 1000) * 1000 <= since
 }
 
 function urlOf(name: string, document: Document): string {

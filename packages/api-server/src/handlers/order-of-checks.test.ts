@@ -285,6 +285,21 @@ test('Given an OpenAPI v3 URL with a stale hash, then 301 to the current one', a
   assert.deepEqual([current.status, current.headers['cache-control']], [200, 'public, immutable'])
 })
 
+test('Given the tag or the time of an OpenAPI v3 document, then 304; a tag that is another one counts before the time', async () => {
+  const { request } = await server()
+  const path = '/openapi/v3/apis/apps/v1'
+  const first = await request('GET', path)
+  const time = first.headers['last-modified']
+  assert.match(String(time), / GMT$/)
+  const statusWith = async (headers: Record<string, string>): Promise<number> =>
+    (await request('GET', path, undefined, headers)).status
+  assert.equal(await statusWith({ 'if-none-match': String(first.headers['etag']) }), 304)
+  assert.equal(await statusWith({ 'if-modified-since': String(time) }), 304)
+  assert.equal(await statusWith({ 'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }), 200)
+  assert.equal(await statusWith({ 'if-none-match': '"X"', 'if-modified-since': String(time) }), 200)
+  assert.match(String((await request('GET', '/openapi/v3')).headers['last-modified']), / GMT$/)
+})
+
 test('Given any access to Endpoints, then the deprecation Warning, also on 400 and on watches', async () => {
   const { request, watch } = await server()
   const text = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'

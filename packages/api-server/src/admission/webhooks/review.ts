@@ -10,7 +10,7 @@ import { decodedReview, UndecodableResponse } from './review-header.ts'
 const GROUP = 'admission.k8s.io'
 const KIND = 'AdmissionReview'
 
-export type ReviewVersion = 'v1' | 'v1beta1'
+type ReviewVersion = 'v1' | 'v1beta1'
 
 /** The first of the versions that a webhook understands and that there are. */
 export function reviewVersionOf(webhook: Stored): ReviewVersion {
