@@ -210,3 +210,19 @@ test('int64 fields of built-in kinds: compared, printed in differences, counted 
   assert.equal(refused.status, 403)
   assert.ok(refused.value.message.includes(GREATEST), refused.value.message)
 })
+
+test('an integer that a double cannot hold is called a number where a text is wanted', async () => {
+  const server = await withDefinition()
+  const bodies = {
+    apiVersion: '{"apiVersion":9007199254740993,"kind":"Thing"}',
+    kind: '{"apiVersion":"example.com/v1","kind":9007199254740993}',
+  }
+  for (const [field, body] of Object.entries(bodies)) {
+    const refused = await server.request('POST', THINGS, body, JSON_TYPE)
+    assert.equal(refused.status, 400)
+    assert.match(
+      refused.value.message,
+      new RegExp(`cannot unmarshal number into Go struct field .${field} of type string`),
+    )
+  }
+})

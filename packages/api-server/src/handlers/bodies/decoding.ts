@@ -286,5 +286,6 @@ export function splitApiVersion(text: string): [group: string, version: string] 
 export function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
-  return typeof value
+  // What a double cannot hold is read as another type here.
+  return typeof value === 'bigint' ? 'number' : typeof value
 }
