@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { validateDefinition } from './definition-validation.ts'
+
+const text = { type: 'string' }
+
+function problemsOf(specs: readonly object[], jsonPath: string): readonly string[] {
+  const versions = specs.map((spec, index) => ({
+    name: `v${index + 1}`,
+    served: true,
+    storage: index === 0,
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+    selectableFields: [{ jsonPath }],
+  }))
+  const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
+  const object = {
+    metadata: { name: 'other.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names,
+      versions,
+      conversion: { strategy: 'None' },
+    },
+    status: { storedVersions: ['v1'] },
+  }
+  const errors = new FieldErrors()
+  validateDefinition(object, errors, object)
+  return errors.list.map(({ field, message }) => `${field}: ${message}`)
+}
+
+test('a key of a map can be selected by; values of any type cannot', () => {
+  const map = { type: 'object', additionalProperties: text }
+  assert.deepEqual(problemsOf([map], '.spec.key'), [])
+  assert.deepEqual(problemsOf([{ type: 'object', additionalProperties: true }], '.spec.key'), [
+    'spec.selectableFields[0].jsonPath: Invalid value: ".spec.key": is an invalid path: does not refer to a valid field',
+  ])
+})
+
+test('fields that all versions share need a schema that they share', () => {
+  const one = { type: 'object', properties: { a: text } }
+  const other = { type: 'object', properties: { a: text, b: text } }
+  assert.deepEqual(problemsOf([one, one], '.spec.a'), [])
+  assert.deepEqual(problemsOf([one, other], '.spec.a'), [
+    'spec.selectableFields: Invalid value: "": may only be set when validations.schema is included',
+  ])
+})
