@@ -56,7 +56,7 @@ import type { ApiServer, ApiServerOptions, ListenOptions } from './server-option
 import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from '@gyropilot/protobuf'
 import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
-import { gateEnabled } from './registry/feature-gates.ts'
+import { featureEnabled, gateEnabled, gatedRules } from './registry/feature-gates.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable } from './registry/runtime-config.ts'
@@ -97,7 +97,12 @@ class EmbeddedApiServer implements ApiServer {
     this.#calls = createOutgoingCalls(clock)
     this.#resolveService = options.resolveService ?? serviceResolver(store, options.kubelets)
     this.store = store
-    this.registry = new ResourceRegistry(rulesOf, servedTable(options.runtimeConfig))
+    const { featureGates = {} } = options
+    this.registry = new ResourceRegistry(
+      (group, kind) =>
+        gatedRules(rulesOf(group, kind), (gate) => featureGates[gate] ?? featureEnabled(gate)),
+      servedTable(options.runtimeConfig),
+    )
     const authorizer = createAuthorizer({ store, modes: options.authorizationModes })
     const serviceAccountTokens = this.#serviceAccountTokens()
     const load = this.#load()
@@ -118,7 +123,7 @@ class EmbeddedApiServer implements ApiServer {
       admission,
       allocations,
       fields: fieldManagement,
-      featureEnabled: (gate) => options.featureGates?.[gate] ?? gateEnabled(gate, this.registry),
+      featureEnabled: (gate) => featureGates[gate] ?? gateEnabled(gate, this.registry),
     })
     const { registry } = this
     const deleter = new Deleter(store, clock, admission, allocations)

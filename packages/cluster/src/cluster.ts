@@ -37,6 +37,8 @@ export interface ClusterOptions {
   readonly administratorToken?: string
   /** As kube-apiserver's --runtime-config: `{ 'coordination.k8s.io/v1beta1': true }`. */
   readonly runtimeConfig?: RuntimeConfig
+  /** Feature gates that are not at the default of 1.36, for the API server and the controllers. */
+  readonly featureGates?: Readonly<Record<string, boolean>>
   /** Settings of the API server that differ from the defaults, or from what follows from the certificates. */
   readonly serverOptions?: ServerSettings
   /** Bearer tokens beside those of the parts. */
@@ -81,7 +83,9 @@ export class Cluster {
     }
     for (const [token, user] of options.tokens ?? []) identities.tokens.set(token, user)
     this.administratorToken = options.administratorToken || identities.tokenOf(ADMINISTRATOR)
-    exposeFeatureGates(metrics, new Map(Object.entries(options.serverOptions?.featureGates ?? {})))
+    const { featureGates = {} } = options
+    const serverGates = { ...featureGates, ...options.serverOptions?.featureGates }
+    exposeFeatureGates(metrics, new Map(Object.entries(serverGates)))
     this.server = createApiServer({
       clock,
       random: random.fork('api-server'),
@@ -96,6 +100,7 @@ export class Cluster {
       runtimeConfig: options.runtimeConfig,
       kubelets: { kubeletOf: (nodeName) => this.#parts.kubeletOf(nodeName) },
       ...options.serverOptions,
+      featureGates: serverGates,
     })
     const authorityPem = certificates.authority.certificatePem
     const { server } = this
@@ -117,6 +122,7 @@ export class Cluster {
       logger,
       metrics,
       ...(options.trace === undefined ? {} : { trace: options.trace }),
+      featureGates,
       ...(options.configuration && { configuration: options.configuration }),
       ...(options.dial === undefined ? {} : { dial: options.dial }),
       ...(options.secure === undefined ? {} : { secure: options.secure }),

@@ -61,6 +61,8 @@ export interface PartsOptions {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly trace?: ReconcileTrace
+  /** Of the controllers; those that are not at the default of 1.36. */
+  readonly featureGates?: Readonly<Record<string, boolean>>
   /** Settings of controllers that differ from the defaults. */
   readonly configuration?: Partial<ControllersConfiguration>
   /** Leads ports of simulated pods to programs outside, where an annotation asks for it. Absent: never. */
@@ -132,7 +134,7 @@ export class Parts {
       items,
       configuration: {
         ...defaultControllersConfiguration,
-        featureGates: gateValues(new Map()),
+        featureGates: this.#gates(),
         nodeIpam: nodeIpamHere,
         certificateSigning: certificateSigning(connection),
         rootCaPublisher: { caBundle: connection.authorityPem },
@@ -163,13 +165,17 @@ export class Parts {
         initializeProvider(provider, surroundings, this.#options),
       configuration: {
         ...defaultControllersConfiguration,
-        featureGates: gateValues(new Map()),
+        featureGates: this.#gates(),
         cloud: { ...cloud, provider },
         nodeRoute: { ...nodeRoute, clusterCidr },
         ...this.#options.configuration,
       },
     }
     return this.#start((signal, onStarted) => runControllers(options, signal, onStarted))
+  }
+
+  #gates(): Readonly<Record<string, boolean>> {
+    return gateValues(new Map(Object.entries(this.#options.featureGates ?? {})))
   }
 
   #managerOptions(program: string, root: PartIdentity) {

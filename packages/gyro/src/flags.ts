@@ -1,5 +1,5 @@
 /** Flags of the subcommands, refused in words that help: what was meant, what is wanted. */
-import { errorText, suggestion } from '@gyropilot/foundation'
+import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
 import { parseFlags } from '@gyropilot/manager/flags'
 import type { FlagDefinition, ParsedFlags } from '@gyropilot/manager/flags'
 
@@ -20,7 +20,12 @@ export function flagsOf(
   try {
     return parseFlags(definitions, args, command)
   } catch (error) {
-    throw refuse(helpful(errorText(error), definitions, command), error)
+    const isOfGates = error instanceof GyropilotError && error.code === 'FEATURE_GATE_INVALID'
+    const text = errorText(error)
+    throw refuse(
+      isOfGates ? `--feature-gates: ${text}` : helpful(text, definitions, command),
+      error,
+    )
   }
 }
 

@@ -115,3 +115,67 @@ test('a lifecycle of a stop signal alone goes with it, and pods warn only when t
   })
   assert.deepEqual([labelled.status, labelled.headers['warning']], [200, undefined])
 })
+
+const STATEFUL_SETS = '/apis/apps/v1/namespaces/default/statefulsets'
+const statefulSet = (name: string, updateStrategy?: object) => ({
+  metadata: { name },
+  spec: {
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    },
+    updateStrategy,
+  },
+})
+
+test('with MaxUnavailableStatefulSet maxUnavailable is kept, is 1 where nobody says, and is judged; without it it goes', async () => {
+  const rolling = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '50%' } }
+  const none = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } }
+  const on = await createTestServer({ featureGates: { MaxUnavailableStatefulSet: true } })
+  const created = async (server: typeof on, name: string, strategy?: object) =>
+    (await server.request('POST', STATEFUL_SETS, statefulSet(name, strategy))).value
+  const strategies = [
+    (await created(on, 'half', rolling)).spec.updateStrategy,
+    (await created(on, 'silent')).spec.updateStrategy,
+    (await created(on, 'by-hand', { type: 'OnDelete' })).spec.updateStrategy,
+  ]
+  assert.deepEqual(strategies, [
+    { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '50%', partition: 0 } },
+    { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, partition: 0 } },
+    { type: 'OnDelete' },
+  ])
+  assert.match(
+    (await created(on, 'none', none)).message,
+    /rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0$/,
+  )
+  const off = await createTestServer()
+  assert.deepEqual((await created(off, 'half', rolling)).spec.updateStrategy, {
+    type: 'RollingUpdate',
+    rollingUpdate: { partition: 0 },
+  })
+})
+
+test('with HPAScaleToZero minReplicas may be 0 where a metric of no pod is looked at', async () => {
+  const server = await createTestServer({ featureGates: { HPAScaleToZero: true } })
+  const external = {
+    type: 'External',
+    external: { metric: { name: 'q' }, target: { type: 'Value', value: '1' } },
+  }
+  const answer = async (name: string, minReplicas: number, metrics?: object[]) => {
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
+    const spec = { scaleTargetRef, minReplicas, maxReplicas: 3, metrics }
+    const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
+    const { status, value } = await server.request('POST', path, { metadata: { name }, spec })
+    return status === 201 ? value.spec.minReplicas : value.message.replace(/.* is invalid: /, '')
+  }
+  assert.equal(await answer('zero', 0, [external]), 0)
+  assert.equal(
+    await answer('of-pods', 0),
+    'spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas',
+  )
+  assert.equal(
+    await answer('less', -1, [external]),
+    'spec.minReplicas: Invalid value: -1: must be greater than or equal to 0',
+  )
+})

@@ -4,6 +4,7 @@
  * "Feature gates".
  */
 import type { Draft, Stored } from '@gyropilot/schema/objects'
+import type { KindRules } from './kind-rules.ts'
 import type { ResourceRegistry } from './resource-registry.ts'
 
 /** Gates that guard fields and are off; gates that are not named here are on. */
@@ -29,6 +30,16 @@ export function gateEnabled(gate: string, registry: ResourceRegistry): boolean {
     gate === 'CoordinatedLeaderElection' &&
     registry.byKind('coordination.k8s.io', 'v1beta1', 'LeaseCandidate') !== undefined
   return elects || featureEnabled(gate)
+}
+
+/** The rules of a kind as the gates are. */
+export function gatedRules(
+  rules: KindRules | undefined,
+  enabled: (gate: string) => boolean,
+): KindRules | undefined {
+  const changes = Object.entries(rules?.withGates ?? {}).filter(([gate]) => enabled(gate))
+  if (rules === undefined || changes.length === 0) return rules
+  return Object.assign({ ...rules }, ...changes.map(([, change]) => change))
 }
 
 interface GuardedField {

@@ -91,6 +91,8 @@ export interface KindRules<T = any> {
   undeletable?(name: string): string | undefined
   /** Default deletion policy when the request names none: most kinds `Background`. */
   readonly defaultDeletionPolicy?: 'Background' | 'Orphan'
+  /** What takes the place of the rules above where a feature gate is on that is off by default. */
+  readonly withGates?: Readonly<Record<string, Partial<KindRules<T>>>>
 }
 
 // oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds

@@ -25,7 +25,8 @@ export async function join(options: UpOptions, world: World): Promise<Joined> {
   const metrics = new PrometheusRegistry()
   const pool = new TransportPool({ host, clock, logger, metrics })
   const connection = await connectionOf(config, pool, host)
-  const parts = new Parts({ connection, clock, random, logger, metrics })
+  const featureGates = Object.fromEntries(options.featureGates)
+  const parts = new Parts({ connection, clock, random, logger, metrics, featureGates })
   // One request before anything starts: a wrong address or credential is told at once.
   await parts.client().raw({ method: 'GET', path: '/version' })
   return {

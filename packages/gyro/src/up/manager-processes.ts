@@ -20,6 +20,7 @@ export interface ManagerProcessesOptions {
   /** What certificates are signed with. Absent: none are. */
   readonly signingAuthorityFiles?: { readonly certFile: string; readonly keyFile: string }
   readonly controllers: readonly string[]
+  readonly featureGates: ReadonlyMap<string, boolean>
   readonly verbosity: number
   readonly terminal: Terminal
 }
@@ -30,7 +31,7 @@ export interface ManagerProcesses {
 }
 
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
-  const { count, election, kubeconfig, controllers, verbosity, terminal } = options
+  const { count, election, kubeconfig, controllers, featureGates, verbosity, terminal } = options
   const { serviceAccountKeyFile, signingAuthorityFiles } = options
   const [command, ...words] = managerCommand()
   const args = [
@@ -39,6 +40,7 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
     `--controllers=${controllers.join(',')}`,
+    ...[...featureGates].map(([name, isOn]) => `--feature-gates=${name}=${isOn}`),
     '--use-service-account-credentials=true',
     '--secure-port=0',
     '--allocate-node-cidrs=true',

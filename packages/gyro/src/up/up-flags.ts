@@ -105,6 +105,12 @@ export const upFlags: readonly FlagDefinition[] = [
     help: "As kube-apiserver's flag, for versions that are not served by default: coordination.k8s.io/v1beta1=true serves LeaseCandidate, and the API server elects leaders.",
   },
   {
+    name: 'feature-gates',
+    type: 'mapStringBool',
+    default: '',
+    help: "As kube-controller-manager's flag, for controllers and API server: MaxUnavailableStatefulSet=true lets several pods of a StatefulSet be renewed at once. Of the API server those that guard fields count.",
+  },
+  {
     name: 'token',
     type: 'string',
     default: '',

@@ -31,6 +31,18 @@ test('versions beyond the default are served when the flag says so', () => {
   )
 })
 
+test('gates of features are those that are set', () => {
+  assert.deepEqual(upOptions([]).featureGates, new Map())
+  const args = ['--feature-gates=GenericWorkload=true,WorkloadWithJob=true']
+  assert.deepEqual(
+    upOptions(args).featureGates,
+    new Map([
+      ['GenericWorkload', true],
+      ['WorkloadWithJob', true],
+    ]),
+  )
+})
+
 test('a port that is not given may be known to the data directory', () => {
   assert.equal(upOptions([]).portIsGiven, false)
   assert.equal(upOptions(['--port=6443']).portIsGiven, true)
@@ -60,6 +72,18 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [
     ['--components=nodes', '--runtime-config=coordination.k8s.io/v1beta1=true'],
     /--runtime-config is for the API server/,
+  ],
+  [
+    ['--feature-gates=MaxUnavailableStatefullSet=true'],
+    /--feature-gates: unrecognized feature gate: MaxUnavailableStatefullSet: did you mean MaxUnavailableStatefulSet\?$/,
+  ],
+  [
+    ['--feature-gates=WorkloadWithJob=true'],
+    /--feature-gates: WorkloadWithJob is enabled, but depends on features that are disabled: \[GenericWorkload\]$/,
+  ],
+  [
+    ['--feature-gates=GenericWorkload'],
+    /^--feature-gates: missing bool value for GenericWorkload$/,
   ],
   [['--output', 'yaml'], /--output=yaml is not known: use text or json/],
   [

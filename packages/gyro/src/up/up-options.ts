@@ -2,6 +2,7 @@
 import { parseRuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import type { RuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import { knownControllers, unknownItems } from '@gyropilot/manager/controller-names'
+import { dependencyProblems, featureGates, gateProblems } from '@gyropilot/manager/feature-gates'
 import { suggestion } from '@gyropilot/foundation'
 import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
@@ -31,6 +32,8 @@ export interface UpOptions {
   readonly cloudConfig: string
   /** Versions that the API server serves beyond the default. */
   readonly runtimeConfig: RuntimeConfig
+  /** Those that are set, of the API server and the managers. */
+  readonly featureGates: ReadonlyMap<string, boolean>
   readonly token: string
   readonly output: 'text' | 'json'
   readonly verbosity: number
@@ -62,6 +65,7 @@ export function upOptions(args: readonly string[]): UpOptions {
     cloud: values.get('cloud') as string,
     cloudConfig: values.get('cloud-config') as string,
     runtimeConfig: runtimeConfig(values.get('runtime-config') as readonly string[]),
+    featureGates: values.get('feature-gates') as ReadonlyMap<string, boolean>,
     token: values.get('token') as string,
     output: values.get('output') as 'text' | 'json',
     verbosity: values.get('v') as number,
@@ -92,6 +96,7 @@ function check(options: UpOptions): void {
     throw invalid(
       '--merge-kubeconfig is for a cluster with an API server: it is not among --components',
     )
+  checkGates(options.featureGates)
   checkCloud(options)
   if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
   const [unknown] = unknownItems(options.controllers)
@@ -110,6 +115,16 @@ function checkCloud({ cloud, cloudConfig }: UpOptions): void {
     throw invalid(`--cloud=${cloud} is not known${meant}`)
   }
   if (cloud === '' && cloudConfig !== '') throw invalid('--cloud-config needs --cloud')
+}
+
+function checkGates(settings: ReadonlyMap<string, boolean>): void {
+  const unknown = [...settings.keys()].find((name) => !featureGates.has(name))
+  if (unknown !== undefined)
+    throw invalid(
+      `--feature-gates: unrecognized feature gate: ${unknown}${suggestion(unknown, [...featureGates.keys()])}`,
+    )
+  const [problem] = [...gateProblems(settings), ...dependencyProblems(settings)]
+  if (problem !== undefined) throw invalid(`--feature-gates: ${problem}`)
 }
 
 function runtimeConfig(items: readonly string[]): RuntimeConfig {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
 import { CLUSTER_CIDR, Cluster, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
-import type { Parts, RunningPart } from '@gyropilot/cluster/live'
+import type { ClusterOptions, Parts, RunningPart } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
   SystemClock,
@@ -144,10 +144,7 @@ async function runCluster(
     certificates,
     ...outside,
     nextTurn: settle,
-    runtimeConfig: options.runtimeConfig,
-    // As kubeadm starts it: what holds a node's credentials writes about that node alone.
-    serverOptions: { admissionSelection: { enabled: ['NodeRestriction'] } },
-    ...(options.token === '' ? {} : { administratorToken: options.token }),
+    ...serverSettings(options),
   })
   const place = resolve(placeOf(options))
   const ports = portsToTry({ ...options, kept: keptPort(place) })
@@ -187,6 +184,23 @@ async function runCluster(
   await managers?.stop()
   await cluster.stop(STOP_GRACE_MS)
   store.close()
+}
+
+function serverSettings({
+  runtimeConfig,
+  featureGates,
+  token,
+}: UpOptions): Pick<
+  ClusterOptions,
+  'runtimeConfig' | 'featureGates' | 'serverOptions' | 'administratorToken'
+> {
+  return {
+    runtimeConfig,
+    featureGates: Object.fromEntries(featureGates),
+    // As kubeadm starts it: what holds a node's credentials writes about that node alone.
+    serverOptions: { admissionSelection: { enabled: ['NodeRestriction'] } },
+    ...(token === '' ? {} : { administratorToken: token }),
+  }
 }
 
 function bannerFacts(
@@ -275,7 +289,7 @@ async function startParts(
   kubeconfig: string,
   certificates?: ClusterCertificates,
 ): Promise<ManagerProcesses | undefined> {
-  const { components, controllers, election, managers, nodes, verbosity } = options
+  const { components, controllers, election, featureGates, managers, nodes, verbosity } = options
   const ready: Promise<void>[] = []
   let processes: ManagerProcesses | undefined
   if (components.has('controller-manager') && managers === 1) {
@@ -288,6 +302,7 @@ async function startParts(
       kubeconfig,
       ...(certificates !== undefined && writeManagerKeys(kubeconfig, certificates)),
       controllers,
+      featureGates,
       verbosity,
       terminal,
     })

@@ -199,32 +199,45 @@ function withoutMutable(spec: StoredOf<StatefulSetSpec> | undefined): DraftOf<St
   return rest
 }
 
+function defaults(object: DraftOf<StatefulSet>): void {
+  const spec = (object.spec ??= {})
+  spec.podManagementPolicy ||= 'OrderedReady'
+  spec.updateStrategy ??= {}
+  if (!spec.updateStrategy.type) {
+    spec.updateStrategy.type = 'RollingUpdate'
+    spec.updateStrategy.rollingUpdate ??= {}
+  }
+  if (spec.updateStrategy.type === 'RollingUpdate' && spec.updateStrategy.rollingUpdate)
+    spec.updateStrategy.rollingUpdate.partition ??= 0
+  const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {})
+  retention.whenDeleted ||= 'Retain'
+  retention.whenScaled ||= 'Retain'
+  spec.replicas ??= 1
+  spec.revisionHistoryLimit ??= 10
+  defaultTemplate(spec.template)
+  for (const claim of spec.volumeClaimTemplates ?? []) {
+    claim.kind = 'PersistentVolumeClaim'
+    claim.apiVersion = 'v1'
+    defaultClaim(claim)
+  }
+}
+
 export const statefulSet: KindRules<StatefulSet> = {
   group: 'apps',
   kind: 'StatefulSet',
   name: 'label',
   defaults(object) {
-    const spec = (object.spec ??= {})
-    spec.podManagementPolicy ||= 'OrderedReady'
-    spec.updateStrategy ??= {}
-    if (!spec.updateStrategy.type) {
-      spec.updateStrategy.type = 'RollingUpdate'
-      spec.updateStrategy.rollingUpdate ??= {}
-    }
-    if (spec.updateStrategy.type === 'RollingUpdate' && spec.updateStrategy.rollingUpdate)
-      spec.updateStrategy.rollingUpdate.partition ??= 0
-    if (spec.updateStrategy.rollingUpdate) delete spec.updateStrategy.rollingUpdate.maxUnavailable
-    const retention = (spec.persistentVolumeClaimRetentionPolicy ??= {})
-    retention.whenDeleted ||= 'Retain'
-    retention.whenScaled ||= 'Retain'
-    spec.replicas ??= 1
-    spec.revisionHistoryLimit ??= 10
-    defaultTemplate(spec.template)
-    for (const claim of spec.volumeClaimTemplates ?? []) {
-      claim.kind = 'PersistentVolumeClaim'
-      claim.apiVersion = 'v1'
-      defaultClaim(claim)
-    }
+    defaults(object)
+    delete object.spec?.updateStrategy?.rollingUpdate?.maxUnavailable
+  },
+  withGates: {
+    MaxUnavailableStatefulSet: {
+      defaults(object) {
+        defaults(object)
+        const { type, rollingUpdate } = object.spec?.updateStrategy ?? {}
+        if (type === 'RollingUpdate' && rollingUpdate) rollingUpdate.maxUnavailable ??= 1
+      },
+    },
   },
   validate: (object, errors) => validateSpec(object.spec ?? {}, errors),
   updateOrder: 'update-only',

@@ -74,16 +74,22 @@ function defaults(object: DraftOf<HorizontalPodAutoscaler>): void {
   }
 }
 
-/** `lenient`: the stored object names no group either. */
+interface Leniency {
+  /** The stored object names no group either. */
+  readonly withoutGroup?: boolean
+  /** Of minReplicas. */
+  readonly least?: 0 | 1
+}
+
 function validate(
   object: StoredOf<HorizontalPodAutoscaler>,
   errors: FieldErrors,
-  lenient = false,
+  { withoutGroup = false, least = 1 }: Leniency = {},
 ): void {
   const spec = object.spec ?? {}
   const { minReplicas, maxReplicas = 0 } = spec
-  if (typeof minReplicas === 'number' && minReplicas < 1)
-    errors.invalid('spec.minReplicas', minReplicas, 'must be greater than or equal to 1')
+  if (typeof minReplicas === 'number' && minReplicas < least)
+    errors.invalid('spec.minReplicas', minReplicas, `must be greater than or equal to ${least}`)
   if (maxReplicas < 1) {
     if (maxReplicas === 0) errors.required('spec.maxReplicas', 'must be set and greater than 0')
     else errors.invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to 1')
@@ -95,7 +101,7 @@ function validate(
       'must be greater than or equal to `minReplicas`',
     )
   }
-  validateReference(spec.scaleTargetRef ?? {}, !lenient, errors, 'spec.scaleTargetRef')
+  validateReference(spec.scaleTargetRef ?? {}, !withoutGroup, errors, 'spec.scaleTargetRef')
   validateMetrics(spec.metrics, minReplicas, errors)
   if (spec.behavior) {
     validateRules(spec.behavior.scaleUp, errors, 'spec.behavior.scaleUp')
@@ -335,6 +341,18 @@ function metricText(
   return `${prefix}${value}/${wanted}${suffix}`
 }
 
+function validation(
+  least: 0 | 1,
+): Pick<KindRules<HorizontalPodAutoscaler>, 'validate' | 'validateUpdate'> {
+  return {
+    validate: (object, errors) => validate(object, errors, { least }),
+    validateUpdate(object, stored, errors) {
+      const withoutGroup = !hasGroup(stored.spec?.scaleTargetRef?.apiVersion ?? '')
+      validate(object, errors, { least, withoutGroup })
+    },
+  }
+}
+
 export const horizontalPodAutoscaler: KindRules<HorizontalPodAutoscaler> = {
   group: 'autoscaling',
   kind: 'HorizontalPodAutoscaler',
@@ -347,10 +365,9 @@ export const horizontalPodAutoscaler: KindRules<HorizontalPodAutoscaler> = {
       kind: 'HorizontalPodAutoscaler',
     })
   },
-  validate: (object, errors) => validate(object, errors),
+  ...validation(1),
   updateOrder: 'update-only',
-  validateUpdate: (object, stored, errors) =>
-    validate(object, errors, !hasGroup(stored.spec?.scaleTargetRef?.apiVersion ?? '')),
+  withGates: { HPAScaleToZero: validation(0) },
   status: {
     validateUpdate(object, _stored, errors) {
       for (const field of ['currentReplicas', 'desiredReplicas'] as const) {
