@@ -39,7 +39,15 @@ export function paramsOf(
     throw new ConfigurationError(
       'no params found for policy binding with `Deny` parameterNotFoundAction',
     )
-  return found.map((object) => resource.storage.fromStored?.(object) ?? object)
+  return found.map((object) => shown(resource, object))
+}
+
+/** Who owns which fields is told of custom resources only. */
+function shown({ storage, definition }: ServedResource, object: Stored): Stored {
+  const whole = storage.fromStored?.(object) ?? object
+  if (definition !== undefined) return whole
+  const { managedFields: _, ...metadata } = whole['metadata']
+  return { ...whole, metadata }
 }
 
 function groupAndVersionOf(kind: Stored): readonly [group: string, version: string] {

@@ -282,6 +282,20 @@ describe('parameters', () => {
     assert.deepEqual(await secret(server, 'ab'), [201, undefined])
   })
 
+  test('do not say who owns their fields', async () => {
+    const server = await setup(
+      {
+        ...spec,
+        validations: [
+          { expression: 'false', messageExpression: 'string(has(params.metadata.managedFields))' },
+        ],
+      },
+      { paramRef: { name: 'limits', parameterNotFoundAction: 'Deny' } },
+    )
+    await server.create(named('limits', { data: { longest: '2' } }))
+    assert.deepEqual(await secret(server, 'abc'), [422, refusal('false')])
+  })
+
   test('all that a selector finds must agree; with Allow none is fine', async () => {
     const paramRef = {
       selector: { matchLabels: { role: 'limit' } },
