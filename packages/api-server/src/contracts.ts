@@ -142,6 +142,8 @@ export interface SubresourceHandler {
   readonly methods: readonly SubresourceCall['method'][]
   /** Of what is created: before anybody looks at it, so that who sends it owns them. */
   defaults?(body: Draft): void
+  /** Of what is created: throws ApiError for what is refused after mutating admission and before validating admission. */
+  check?(call: SubresourceCall): void
   handle(call: SubresourceCall): Promise<SubresourceAnswer>
 }
 

@@ -142,18 +142,20 @@ export class SubresourceEndpoint {
       nowMs: this.#parts.clock.nowMs(),
       server,
     }
-    const invoke: Invoke = async (options, body, verb = method, appliedFields) =>
-      handler.handle({
-        ...common,
-        appliedFields,
-        warn: (text) => call.warnings.add(text),
-        method: verb,
-        isForPatch: verb === 'GET' && method === 'PATCH',
-        body,
-        dryRun: options.dryRun,
-        ...(call.subresource === 'proxy' ? { passed: passedCallOf(call) } : {}),
-        manager: managerOf(call, options),
-      })
+    const described = (
+      ...[options, body, verb = method, appliedFields]: Parameters<Invoke>
+    ): SubresourceCall => ({
+      ...common,
+      appliedFields,
+      warn: (text) => call.warnings.add(text),
+      method: verb,
+      isForPatch: verb === 'GET' && method === 'PATCH',
+      body,
+      dryRun: options.dryRun,
+      ...(call.subresource === 'proxy' ? { passed: passedCallOf(call) } : {}),
+      manager: managerOf(call, options),
+    })
+    const invoke: Invoke = async (...asked) => handler.handle(described(...asked))
     const { group, resource } = call.resource.info
     const parentOf = (): Stored | undefined =>
       server.get(group, resource, call.namespace, call.name)
@@ -166,7 +168,9 @@ export class SubresourceEndpoint {
     }
     if (method === 'PATCH')
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
-    const { options, body } = await this.#sent(call, handler, expected)
+    const { options, body } = await this.#sent(call, handler, expected, (...sent) =>
+      handler.check?.(described(...sent)),
+    )
     return this.#handlerAnswer(call, await invoke(options, body))
   }
 
@@ -186,6 +190,7 @@ export class SubresourceEndpoint {
     call: ResourceCall,
     handler: SubresourceHandler,
     expected: ReturnType<typeof expectedKind>,
+    check: (options: WriteOptions, body: Draft) => void,
   ): Promise<{ readonly options: WriteOptions; readonly body: Draft }> {
     const created = call.request.method === 'POST'
     const inputTypeOf = () => inputType(headerOf(call.request.headers, 'content-type'))
@@ -203,7 +208,9 @@ export class SubresourceEndpoint {
     else {
       if (RECORDED_BODIES.has(expected.kind)) this.#recordOwnership(call, options, body)
       const context = writeContextOf(call, options, parsed)
-      await this.#parts.admission.admitBody(targetOf(call), context, body)
+      await this.#parts.admission.admitBody(targetOf(call), context, body, () =>
+        check(options, body),
+      )
     }
     return { options, body }
   }

@@ -13,10 +13,11 @@ export const podBinding: SubresourceHandler = {
   resource: 'pods',
   subresource: 'binding',
   methods: ['POST'],
-  handle(call) {
+  check(call) {
     checkNameInUrl(call, 'Binding')
-    return bind(call, call.name)
+    checkTarget(call.body ?? {})
   },
+  handle: (call) => bind(call, call.name),
 }
 
 /** The old way: POST to the collection. */
@@ -25,12 +26,12 @@ export const bindings: SubresourceHandler = {
   resource: 'bindings',
   subresource: '',
   methods: ['POST'],
+  check: (call) => checkTarget(call.body ?? {}),
   handle: (call) => bind(call, call.body?.['metadata']?.name ?? ''),
 }
 
 async function bind(call: SubresourceCall, podName: string): Promise<SubresourceAnswer> {
   const binding = call.body ?? {}
-  checkTarget(binding)
   const options = { internal: true, dryRun: call.dryRun, as: call.user, subresource: 'binding' }
   await call.server.update(
     '',

@@ -23,8 +23,8 @@ export function podEviction(clock: Clock): SubresourceHandler {
     resource: 'pods',
     subresource: 'eviction',
     methods: ['POST'],
+    check: (call) => checkNameInUrl(call, 'Eviction'),
     async handle(call) {
-      checkNameInUrl(call, 'Eviction')
       await evict(call, clock)
       return success(201)
     },

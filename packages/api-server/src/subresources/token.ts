@@ -22,7 +22,7 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
       const spec: Draft = (body['spec'] ??= {})
       spec['expirationSeconds'] ??= DEFAULT_SECONDS
     },
-    async handle(call) {
+    check(call) {
       const body = call.body ?? {}
       if (body['metadata']?.name && body['metadata'].name !== call.name) {
         const errors = new FieldErrors()
@@ -30,13 +30,16 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
         errors.invalid('metadata.name', body['metadata'].name, why)
         throw invalid('authentication.k8s.io', 'TokenRequest', call.name, errors.list)
       }
+      checkAccount(parentOf(call), body['metadata']?.uid ?? '')
+      checkExpiration(body['spec'].expirationSeconds)
+    },
+    async handle(call) {
+      const body = call.body ?? {}
       const spec = { ...body['spec'] }
       const { expirationSeconds } = spec as { readonly expirationSeconds: number }
       const audiences: readonly string[] =
         spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
       const account = parentOf(call)
-      checkAccount(account, body['metadata']?.uid ?? '')
-      checkExpiration(expirationSeconds)
       const bound = boundObjects(call, spec.boundObjectRef)
       const { token, expirationMs } = tokens.issue({
         serviceAccount: account,

@@ -64,10 +64,19 @@ export class AdmissionChain {
     await this.validate(request)
   }
 
-  /** The body of a subresource or virtual resource that is created: bindings, evictions, token requests, reviews. */
-  async admitBody(target: Target, context: WriteContext, body: Draft): Promise<void> {
+  /**
+   * The body of a subresource or virtual resource that is created: bindings, evictions, token requests, reviews. `check`
+   * refuses what is wrong in itself, before those that judge are asked.
+   */
+  async admitBody(
+    target: Target,
+    context: WriteContext,
+    body: Draft,
+    check: () => void,
+  ): Promise<void> {
     const request = admissionRequest('CREATE', target, context, body, undefined)
     await this.mutate(request)
+    check()
     await this.validate(request)
   }
 
