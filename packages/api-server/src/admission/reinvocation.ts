@@ -1,8 +1,10 @@
 /**
- * Mutating configurations that may run once more: when something changed the object after they had looked at it, all
- * plug-ins run a second time, and those configurations with them. Contract: docs/behaviour/api-server/subresources-and-admission.md.
+ * When a mutating configuration has changed the object, all plug-ins run a second time: those that are built in have to
+ * see what it added. Of the configurations run those that ask for it and had looked at the object before it changed, in
+ * the first pass or by the built-in plug-ins of the second. Contract: docs/behaviour/api-server/subresources-and-admission.md.
  */
 import type { AdmissionRequest } from '../contracts.ts'
+import { cloneJson, semanticallyEqual } from '../registry/equality.ts'
 import type { Draft } from '../registry/kind-rules.ts'
 
 interface Progress {
@@ -10,6 +12,9 @@ interface Progress {
   readonly waiting: Set<string>
   /** To be run in the second pass. */
   readonly due: Set<string>
+  changed: boolean
+  /** The object as the first pass left it, where somebody waits for changes. */
+  left?: Draft
 }
 
 /** By the object that is being admitted, which both passes share. */
@@ -27,7 +32,7 @@ interface Pass {
   /** In the first pass everything runs, in the second only what is due. */
   mayRun(configuration: string): boolean
   ran(configuration: string, outcome: Outcome): void
-  /** Whether a second pass has something to do. */
+  /** Whether there has to be a second pass; asked when all configurations of a plug-in have run. */
   needed(): boolean
 }
 
@@ -35,20 +40,30 @@ export function reinvocations(request: AdmissionRequest): Pass {
   const object = request.object ?? {}
   let progress = progressOf.get(object)
   if (progress === undefined) {
-    progress = { waiting: new Set(), due: new Set() }
+    progress = { waiting: new Set(), due: new Set(), changed: false }
     progressOf.set(object, progress)
   }
-  const { waiting, due } = progress
+  const known = progress
+  const { waiting, due } = known
   const second = request.reinvocation === true
+  if (second && known.left !== undefined && !semanticallyEqual(known.left, object))
+    for (const configuration of waiting) due.add(configuration)
   return {
     mayRun: (configuration) => !second || due.has(configuration),
     ran(configuration, { changed, again, sawItself = false }) {
       if (second) return
       if (again && sawItself) waiting.add(configuration)
       // Those that ran before have seen another object.
-      if (changed) for (const earlier of waiting) due.add(earlier)
+      if (changed) {
+        known.changed = true
+        for (const earlier of waiting) due.add(earlier)
+      }
       if (again) waiting.add(configuration)
     },
-    needed: () => !second && due.size > 0,
+    needed() {
+      if (second || !known.changed) return false
+      if (waiting.size > 0) known.left = cloneJson(object)
+      return true
+    },
   }
 }

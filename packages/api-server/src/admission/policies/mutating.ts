@@ -35,7 +35,29 @@ class MutationError extends Error {
   }
 }
 
-/** Edits the request's object. `reinvoke`: a policy that allows it ran before a later change. Throws ApiError. */
+interface Refusal {
+  readonly text: string
+  readonly reason: string
+}
+
+/** Why policies refuse the request: none keeps the others from being asked. */
+class Refusals {
+  /** Told first, whenever they are found. */
+  readonly ofConfiguration: Refusal[] = []
+  readonly ofMutation: Refusal[] = []
+
+  /** The first decides, all are told. They are about the request, not about the object. */
+  throwIfAny(request: AdmissionRequest): void {
+    const all = [...this.ofConfiguration, ...this.ofMutation]
+    const [first] = all
+    if (first === undefined) return
+    const { details } = refusal(request, first.text)
+    const causes = all.map(({ text }) => ({ message: text }))
+    throw new ApiError(403, first.reason, first.text, { details: { ...details, causes } })
+  }
+}
+
+/** Edits the request's object. `reinvoke`: something was mutated, which all other plug-ins have to see. Throws ApiError. */
 export function mutateByPolicies(
   world: AdmissionWorld,
   request: AdmissionRequest,
@@ -43,25 +65,18 @@ export function mutateByPolicies(
   bindings: readonly Stored[],
 ): 'reinvoke' | undefined {
   const pass = reinvocations(request)
-  for (const stored of policies) {
+  const refusals = new Refusals()
+  // Selectors see the object as it comes to this pass, whatever the policies make of it.
+  const asked = policies.flatMap((stored) => {
     const policy = mutatingPolicy(stored)
     const own = bindings.filter(({ spec }) => spec.policyName === policy.name)
-    if (own.length === 0 || !pass.mayRun(`policy/${policy.name}`)) continue
-    const seenAs = matchingVersion(request, policy.criteria, world)
-    if (seenAs === undefined) continue
-    const problem = policy.problem ?? paramKindProblem(world, stored['spec'].paramKind)
-    if (problem !== undefined) {
-      const text = `policy ${JSON.stringify(policy.name)} denied request: failed to configure policy: ${problem}`
-      if (policy.failurePolicy === 'Fail') throw refused(request, text, 'Forbidden')
-      continue
-    }
+    if (own.length === 0 || !pass.mayRun(`policy/${policy.name}`)) return []
+    const bound = boundOf(world, request, { policy, stored, refusals }, own)
+    return bound.length === 0 ? [] : [{ policy, bound }]
+  })
+  for (const { policy, bound } of asked) {
     let applied = false
-    for (const binding of own) {
-      const bound = { policy, stored, binding, seenAs }
-      tolerated(request, bound, () => {
-        if (applyBinding(world, request, bound)) applied = true
-      })
-    }
+    for (const each of bound) if (applyBound(world, request, each)) applied = true
     // Whatever the mutations have made of the object, kube-apiserver takes it for another one.
     pass.ran(`policy/${policy.name}`, {
       changed: applied,
@@ -69,24 +84,66 @@ export function mutateByPolicies(
       sawItself: true,
     })
   }
+  refusals.throwIfAny(request)
   return pass.needed() ? 'reinvoke' : undefined
 }
 
-/** Said of the request, not of the object; its cause is the same text. */
-function refused(request: AdmissionRequest, text: string, reason: string): ApiError {
-  const { details } = refusal(request, text)
-  return new ApiError(403, reason, text, { details: { ...details, causes: [{ message: text }] } })
+/** The bindings through which a policy wants to see the request, with their parameters. */
+function boundOf(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  asked: Pick<Bound, 'policy' | 'stored' | 'refusals'>,
+  bindings: readonly Stored[],
+): Bound[] {
+  const { policy, stored, refusals } = asked
+  const seenAs = matchingVersion(request, policy.criteria, world)
+  if (seenAs === undefined) return []
+  const problem = policy.problem ?? paramKindProblem(world, stored['spec'].paramKind)
+  if (problem !== undefined) {
+    const text = `policy ${JSON.stringify(policy.name)} denied request: failed to configure policy: ${problem}`
+    if (policy.failurePolicy === 'Fail')
+      refusals.ofConfiguration.push({ text, reason: 'Forbidden' })
+    return []
+  }
+  return bindings.flatMap((binding) => {
+    if (!bindingMatches(world, request, policy, binding)) return []
+    const bound = { ...asked, binding, seenAs }
+    let params: Bound['params'] = []
+    tolerated(bound, () => {
+      params = paramsFor(world, request, stored, binding['spec'].paramRef)
+    })
+    return params.length === 0 ? [] : [{ ...bound, params }]
+  })
 }
 
-/** What a policy that fails means, it says itself: of one that is ignored the rest is still done. */
-function tolerated(request: AdmissionRequest, { policy, binding }: Bound, work: () => void): void {
+/** A binding that names no rules has those of its policy. */
+function bindingMatches(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  policy: MutatingPolicy,
+  binding: Stored,
+): boolean {
+  const { matchResources } = binding['spec']
+  if (matchResources === undefined) return true
+  const criteria = criteriaOf(matchResources)
+  const rules = criteria.rules.length === 0 ? policy.criteria.rules : criteria.rules
+  return matchingVersion(request, { ...criteria, rules }, world) !== undefined
+}
+
+/** What a policy that fails means, it says itself; the rest is done in any case. */
+function tolerated(
+  { policy, binding, refusals }: Pick<Bound, 'policy' | 'binding' | 'refusals'>,
+  work: () => void,
+): void {
   try {
     work()
   } catch (error) {
     if (!(error instanceof MutationError)) throw error
     if (policy.failurePolicy !== 'Fail') return
     const names = `policy '${policy.name}' with binding '${binding['metadata'].name}'`
-    throw refused(request, `${names} denied request: ${error.message}`, error.reason)
+    const text = `${names} denied request: ${error.message}`
+    const list = error.reason === 'Forbidden' ? refusals.ofConfiguration : refusals.ofMutation
+    list.push({ text, reason: error.reason })
   }
 }
 
@@ -95,26 +152,22 @@ interface Bound {
   readonly stored: Stored
   readonly binding: Stored
   readonly seenAs: ResourceInfo
+  readonly refusals: Refusals
+  readonly params: readonly (Stored | undefined)[]
 }
 
 /** Whether it had something to mutate. */
-function applyBinding(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): boolean {
-  const { policy, stored, binding, seenAs } = bound
-  const { matchResources, paramRef } = binding['spec']
-  if (matchResources !== undefined) {
-    const criteria = criteriaOf(matchResources)
-    const rules = criteria.rules.length === 0 ? policy.criteria.rules : criteria.rules
-    if (matchingVersion(request, { ...criteria, rules }, world) === undefined) return false
-  }
+function applyBound(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): boolean {
+  const { policy, seenAs } = bound
   let applied = false
-  for (const params of paramsFor(world, request, stored, paramRef)) {
-    tolerated(request, bound, () => {
+  for (const params of bound.params) {
+    tolerated(bound, () => {
       const matched = policyConditions(world, request, { policy, seenAs, params })
       if (matched === 'no-match') return
       if (matched !== 'match') throw new MutationError(matched.error)
       applied = true
       for (const mutation of policy.mutations)
-        tolerated(request, bound, () => tryMutation(world, request, bound, mutation, params))
+        tolerated(bound, () => tryMutation(world, request, bound, mutation, params))
     })
   }
   return applied

@@ -287,7 +287,10 @@ describe('mutating webhooks', () => {
     assert.equal(status, 201, body.message)
     assert.equal(body.spec.initContainers[0].imagePullPolicy, 'Always')
     // The container came after the plug-in that mounts the token: it ran once more.
-    assert.equal(body.spec.initContainers[0].volumeMounts, undefined)
+    assert.deepEqual(
+      body.spec.initContainers[0].volumeMounts.map(({ mountPath }: typeof body) => mountPath),
+      ['/var/run/secrets/kubernetes.io/serviceaccount'],
+    )
   })
 
   test('run one after the other; IfNeeded runs again when a later one changed the object, and built-in plug-ins with it', async () => {
