@@ -142,7 +142,10 @@ export interface SubresourceHandler {
   readonly methods: readonly SubresourceCall['method'][]
   /** Of what is created: before anybody looks at it, so that who sends it owns them. */
   defaults?(body: Draft): void
-  /** Of what is created: throws ApiError for what is refused after mutating admission and before validating admission. */
+  /**
+   * Of what is created, after mutating and before validating admission: throws ApiError for what is wrong in itself, and
+   * completes the body as those that judge see it.
+   */
   check?(call: SubresourceCall): void
   handle(call: SubresourceCall): Promise<SubresourceAnswer>
 }

@@ -30,15 +30,23 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
         errors.invalid('metadata.name', body['metadata'].name, why)
         throw invalid('authentication.k8s.io', 'TokenRequest', call.name, errors.list)
       }
-      checkAccount(parentOf(call), body['metadata']?.uid ?? '')
-      checkExpiration(body['spec'].expirationSeconds)
+      const account = parentOf(call)
+      checkAccount(account, body['metadata']?.uid ?? '')
+      // Who judges the request sees whose token it will be, and for whom.
+      const { name, namespace, uid } = account['metadata']
+      const creationTimestamp = formatTime(call.nowMs)
+      body['metadata'] = { ...body['metadata'], name, namespace, uid, creationTimestamp }
+      const { spec } = body
+      if (!(spec.audiences?.length > 0)) spec.audiences = [...tokens.audiences]
+      checkExpiration(spec.expirationSeconds)
     },
     async handle(call) {
       const body = call.body ?? {}
       const spec = { ...body['spec'] }
-      const { expirationSeconds } = spec as { readonly expirationSeconds: number }
-      const audiences: readonly string[] =
-        spec.audiences?.length > 0 ? spec.audiences : tokens.audiences
+      const { expirationSeconds, audiences } = spec as {
+        readonly expirationSeconds: number
+        readonly audiences: readonly string[]
+      }
       const account = parentOf(call)
       const bound = boundObjects(call, spec.boundObjectRef)
       const { token, expirationMs } = tokens.issue({
@@ -47,13 +55,10 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
         expirationSeconds,
         ...bound,
       })
-      const { name, namespace, uid } = account['metadata']
-      const creationTimestamp = formatTime(call.nowMs)
-      const metadata = { ...body['metadata'], name, namespace, uid, creationTimestamp }
       return created({
         kind: 'TokenRequest',
         apiVersion: 'authentication.k8s.io/v1',
-        metadata,
+        metadata: body['metadata'],
         spec: { audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null },
         status: { token, expirationTimestamp: formatTime(expirationMs) },
       })

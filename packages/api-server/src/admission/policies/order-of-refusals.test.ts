@@ -77,3 +77,41 @@ test('bindings, evictions and token requests are checked before policies judge t
   ])
   await server.stop()
 })
+
+test('policies see for whom and for what a token is asked', async () => {
+  const { server, call, ...rest } = await startServer()
+  const ns = await makeNamespace({ server, call, ...rest }, 'a')
+  const rule = {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    resources: ['serviceaccounts/token'],
+    operations: ['CREATE'],
+  }
+  const meta = 'object.metadata'
+  await call('POST', `${GROUP}/validatingadmissionpolicies`, {
+    metadata: { name: 'p' },
+    spec: {
+      matchConstraints: { resourceRules: [rule] },
+      validations: [
+        {
+          expression: `object.spec.audiences.exists(a, a == 'vault') && has(${meta}.uid)`,
+          messageExpression: `${meta}.namespace + '/' + ${meta}.name + ' for ' + string(object.spec.audiences.size()) + ' ' + string(has(${meta}.creationTimestamp))`,
+        },
+      ],
+    },
+  })
+  await call('POST', `${GROUP}/validatingadmissionpolicybindings`, {
+    metadata: { name: 'b' },
+    spec: { policyName: 'p', validationActions: ['Deny'] },
+  })
+  const ask = (spec: object) =>
+    call('POST', `${ns}/serviceaccounts/default/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec,
+    })
+  const { body } = await ask({})
+  assert.match(body.message, /denied request: a\/default for 1 true$/)
+  assert.equal((await ask({ audiences: ['vault'] })).status, 201)
+  await server.stop()
+})
