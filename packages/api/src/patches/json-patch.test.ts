@@ -108,6 +108,12 @@ test('an operation that fails is an error, and nothing is applied', () => {
   }
 })
 
+test('a copy from nowhere names the path as it was given', () => {
+  assert.throws(() => applyJsonPatch({}, [{ op: 'copy', from: '/a/b', path: '/b' }]), {
+    message: 'copy operation does not apply: doc is missing from path: /a/b: missing value',
+  })
+})
+
 test('copy may add only so much', () => {
   const copy = { op: 'copy', from: '/a', path: '/b' }
   const document = { a: 'x'.repeat(98) }

@@ -50,7 +50,7 @@ export function applyJsonPatch(
       const { path, from } = operation
       const fromTexts = textsOf(
         refuse,
-        `copy operation does not apply: doc is missing from path: "${textOf(from)}"`,
+        `copy operation does not apply: doc is missing from path: ${textOf(from)}`,
         `error in copy for from: '${textOf(from)}'`,
       )
       const value = read(result, from, fromTexts) ?? null
