@@ -98,7 +98,7 @@ function namesManagers(managedFields: unknown): boolean {
 
 /** Steps 1 and 2. */
 function checkBody(request: ApplyRequest): void {
-  const { configuration, apiVersion, kindName, kind, live } = request
+  const { configuration, apiVersion, kindName } = request
   const { metadata } = configuration
   const sentVersion = textOf(configuration.apiVersion)
   const sentKind = textOf(configuration.kind)
@@ -110,44 +110,36 @@ function checkBody(request: ApplyRequest): void {
   if (namesManagers(metadata?.managedFields)) {
     throw new ApiError(400, 'BadRequest', 'metadata.managedFields must be nil')
   }
+  checkTypes(request)
+}
+
+/** What is applied, and of custom resources what it is applied to. */
+function checkTypes(request: ApplyRequest): void {
+  const { configuration, kind, live } = request
   const misfits =
     kind.schemaChanges !== true || live === undefined ? [] : checkObject(kind.type, live)
   const isTracked = (live?.metadata?.managedFields?.length ?? 0) > 0
+  const untracked = 'failed to create manager for existing fields: failed to convert new object'
   if (misfits.length > 0 && !isTracked)
-    throw untyped(
-      request,
-      live,
-      misfits,
-      (shown) =>
-        `failed to create manager for existing fields: failed to convert new object (${shown}) to smd typed`,
-    )
+    throw untyped(request, live, misfits, untracked, ' to smd typed')
   const problems = checkConfiguration(kind.type, configuration)
   if (problems.length > 0)
-    throw untyped(
-      request,
-      configuration,
-      problems,
-      (shown) => `failed to create typed patch object (${shown})`,
-    )
+    throw untyped(request, configuration, problems, 'failed to create typed patch object')
   if (misfits.length > 0)
-    throw untyped(
-      request,
-      live,
-      misfits,
-      (shown) => `failed to create typed live object (${shown})`,
-    )
+    throw untyped(request, live, misfits, 'failed to create typed live object')
 }
 
-/** An object that its own schema does not describe. */
+/** An object that its own schema does not describe; `what` and `end` stand around its names. */
 function untyped(
   { apiVersion, kindName }: ApplyRequest,
   object: Stored | undefined,
   problems: readonly string[],
-  textFor: (shown: string) => string,
+  what: string,
+  end = '',
 ): ApiError {
   const name = `${textOf(object?.metadata?.namespace)}/${textOf(object?.metadata?.name)}`
   const type = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kindName}`
-  return new ApiError(500, '', `${textFor(`${name}; ${type}`)}: ${problemText(problems)}`)
+  return new ApiError(500, '', `${what} (${name}; ${type})${end}: ${problemText(problems)}`)
 }
 
 /** Values of another type count as absent here; the schema refuses them. */

@@ -97,21 +97,19 @@ export function updateManagedFields(request: UpdateRequest): void {
 /** False for custom resources that the schema of some owner's version does not describe: those are not tracked. */
 function recordWhereDescribed(owners: Owners, request: UpdateRequest): boolean {
   const { kind, live, updated, apiVersion } = request
-  if (kind.schemaChanges === true) {
-    const fits = (object: Stored | undefined): boolean =>
-      checkObject(kind.type, object).length === 0
-    if (!fits(updated) || !fits(live)) return false
-    try {
-      adaptToSchema(owners, kind, apiVersion, live)
-      recordUpdate(owners, request)
-      return true
-    } catch (error) {
-      if (error instanceof ApiError) return false
-      throw error
-    }
+  if (kind.schemaChanges !== true) {
+    recordUpdate(owners, request)
+    return true
   }
-  recordUpdate(owners, request)
-  return true
+  if ([updated, live].some((object) => checkObject(kind.type, object).length > 0)) return false
+  try {
+    adaptToSchema(owners, kind, apiVersion, live)
+    recordUpdate(owners, request)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
 }
 
 /** The entries on which the request builds: its own when it sends valid ones, else those stored. */

@@ -49,17 +49,19 @@ export function* deleteJob(
   const { cronJob } = draft
   const deletion = { propagationPolicy: 'Background', ...options } as const
   const outcome = yield* write(remove(resources.jobs, job, deletion))
-  const isGoneBefore = !outcome.ok && isNotFound(outcome.error)
-  if (!outcome.ok && !isGoneBefore) {
-    const message = `Deleted job: ${errorText(outcome.error)}`
-    yield* recordEvent(cronJob, 'Warning', 'FailedDelete', message)
-    return false
-  }
   const { name, uid } = job.metadata ?? {}
-  if (!isGoneBefore || draft.isActive(uid)) draft.deactivate(uid)
-  if (!isGoneBefore)
+  if (outcome.ok) {
+    draft.deactivate(uid)
     yield* recordEvent(cronJob, 'Normal', 'SuccessfulDelete', `Deleted job ${name}`)
-  return true
+    return true
+  }
+  if (isNotFound(outcome.error)) {
+    if (draft.isActive(uid)) draft.deactivate(uid)
+    return true
+  }
+  const message = `Deleted job: ${errorText(outcome.error)}`
+  yield* recordEvent(cronJob, 'Warning', 'FailedDelete', message)
+  return false
 }
 
 /**

@@ -118,13 +118,11 @@ function checkCloud({ cloud, cloudConfig }: UpOptions): void {
 }
 
 function checkGates(settings: ReadonlyMap<string, boolean>): void {
-  const unknown = [...settings.keys()].find((name) => !featureGates.has(name))
-  if (unknown !== undefined)
-    throw invalid(
-      `--feature-gates: unrecognized feature gate: ${unknown}${suggestion(unknown, [...featureGates.keys()])}`,
-    )
   const [problem] = [...gateProblems(settings), ...dependencyProblems(settings)]
-  if (problem !== undefined) throw invalid(`--feature-gates: ${problem}`)
+  if (problem === undefined) return
+  const [unknown] = /(?<=^unrecognized feature gate: ).*/.exec(problem) ?? []
+  const meant = unknown === undefined ? '' : suggestion(unknown, [...featureGates.keys()])
+  throw invalid(`--feature-gates: ${problem}${meant}`)
 }
 
 function runtimeConfig(items: readonly string[]): RuntimeConfig {
