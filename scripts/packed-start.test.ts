@@ -71,8 +71,11 @@ function run(...args: string[]) {
 
 function runIn(cwd: string, ...args: string[]) {
   const flags = ['--disable-warning=ExperimentalWarning', 'scripts/packed-start.mjs']
+  // Node would keep what it compiles there instead of where the program says.
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env
   const child = spawnSync(process.execPath, [...flags, 'packages/program/main.ts', ...args], {
     cwd,
+    env,
     encoding: 'utf8',
   })
   return { status: child.status, stdout: child.stdout, stderr: child.stderr }
