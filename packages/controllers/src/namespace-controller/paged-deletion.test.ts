@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject } from '@gyropilot/api'
-import type { Outcome, Read, Write } from '@gyropilot/runtime'
+import type { Effect, Outcome, Read, Write } from '@gyropilot/runtime'
 import { drive, statusError } from '@gyropilot/runtime/testing'
-import { PAGES_AT_ONCE, PAGE_SIZE, deleteInPages } from './paged-deletion.ts'
+import { PAGES_AT_ONCE, PAGE_SIZE, deleteInPages, findPages } from './paged-deletion.ts'
+
+type ListRead = Extract<Read, { verb: 'list' }>
 
 /** A server with so many objects: tokens are the number of the first object of their page. */
 function deletionOf(
@@ -12,7 +14,8 @@ function deletionOf(
   given: {
     fail?: (call: Read | Write) => unknown
     knowsPages?: boolean
-    isLarge?: boolean
+    /** Where pages begin, as found before. */
+    pages?: readonly (string | undefined)[]
     /** What it answers to a deletion besides its metadata. Default: a list of which nobody decoded the items. */
     answers?: object
   } = {},
@@ -31,7 +34,7 @@ function deletionOf(
     const { answers = { items: [], itemsLeftOut: true } } = given
     return { ok: true, object: { metadata, ...answers } as KubernetesObject }
   }
-  const { result } = drive(deleteInPages(resources.configmaps, 'ns1', given.isLarge), {
+  const { result } = drive(deleteInPages(resources.configmaps, 'ns1', given.pages), {
     onRead: (read) => answer(read as Read & { limit?: number }),
     onWrite: (write) => answer(write as Write & { limit?: number }),
   })
@@ -57,22 +60,17 @@ test('a server that answers that there was nothing is believed, and no other', (
   assert.equal(pages.foundNone, undefined, 'a page of many')
 })
 
-test('of what is known to be large, the first page is deleted beside the others', () => {
-  const { calls, left } = deletionOf(2 * PAGE_SIZE + 1, { isLarge: true })
+test('pages that were found before are deleted beside each other from the first on, without a look', () => {
+  const pages = [undefined, String(PAGE_SIZE), String(2 * PAGE_SIZE)]
+  const { calls, left } = deletionOf(2 * PAGE_SIZE + 1, { pages })
   assert.deepEqual(calls, [
-    'list 0',
-    `list ${PAGE_SIZE}`,
-    `list ${2 * PAGE_SIZE}`,
     'deleteCollection 0',
     `deleteCollection ${PAGE_SIZE}`,
     `deleteCollection ${2 * PAGE_SIZE}`,
   ])
   assert.equal(left, 0)
-  const smaller = deletionOf(3, { isLarge: true })
-  assert.deepEqual(smaller.calls, ['list 0', 'deleteCollection 0'], 'it has become small')
-  assert.equal(smaller.left, 0)
   const refusal = statusError(403, 'Forbidden')
-  assert.equal(deletionOf(300, { isLarge: true, fail: () => refusal }).error, refusal)
+  assert.equal(deletionOf(300, { pages, fail: () => refusal }).error, refusal)
 })
 
 test('further pages are found by lists of metadata and deleted beside each other', () => {
@@ -88,10 +86,35 @@ test('further pages are found by lists of metadata and deleted beside each other
 })
 
 test('no more than some pages are deleted at once, however many there are', () => {
+  const rules = deleteInPages(resources.configmaps, 'ns1', Array(11).fill(undefined))
+  const { value } = rules.next()
+  const effect = value as Extract<Effect, { effect: 'beside' }>
+  assert.deepEqual([effect.effect, effect.rules.length, effect.atOnce], ['beside', 11, 8])
+  assert.equal(effect.atOnce, PAGES_AT_ONCE)
   const { calls, left } = deletionOf(PAGE_SIZE * (PAGES_AT_ONCE + 3))
-  const second = calls.indexOf(`list ${PAGE_SIZE * (PAGES_AT_ONCE + 1)}`)
-  assert.equal(calls.slice(0, second).filter((call) => call.startsWith('del')).length, 9)
+  assert.equal(calls.filter((call) => call.startsWith('del')).length, PAGES_AT_ONCE + 3)
   assert.equal(left, 0)
+})
+
+test('pages are found by reading each, until one fails', () => {
+  const found = (failsAt?: string) => {
+    const seen: number[] = []
+    const { result } = drive(
+      findPages(resources.pods, 'ns1', { onItems: (items) => seen.push(items.length) }),
+      {
+        onRead(read) {
+          const { continue: token = '0', limit, metadataOnly } = read as ListRead
+          assert.deepEqual([limit, metadataOnly], [PAGE_SIZE, undefined])
+          if (token === failsAt) return { ok: false, error: 'refused', attempted: true }
+          const metadata = token === '2' ? {} : { continue: String(Number(token) + 1) }
+          return { ok: true, object: { metadata, items: [{}, {}] } as KubernetesObject }
+        },
+      },
+    )
+    return { ...result, seen }
+  }
+  assert.deepEqual(found(), { pages: [undefined, '1', '2'], seen: [2, 2, 2] })
+  assert.deepEqual(found('1'), { pages: [undefined, '1'], error: 'refused', seen: [2] })
 })
 
 test('a server that does not know pages of a deletion has deleted everything with the first', () => {
@@ -110,13 +133,13 @@ for (const verb of ['list', 'deleteCollection'])
     assert.equal(error, undefined)
   })
 
-test('any other error is told, and the pages beside it are deleted all the same', () => {
+test('any other error is told, and no other page begins after it', () => {
   const refusal = statusError(500, 'InternalError')
   const isSecond = isFor(PAGE_SIZE, 'deleteCollection')
   const fail = (call: Read | Write) => (isSecond(call) ? refusal : undefined)
   const { left, error } = deletionOf(4 * PAGE_SIZE, { fail })
   assert.equal(error, refusal)
-  assert.equal(left, PAGE_SIZE)
+  assert.equal(left, 3 * PAGE_SIZE)
 })
 
 test('an error of the first page, or of the deletion as a whole, is told', () => {

@@ -5,15 +5,18 @@
  */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { isExpired } from '@gyropilot/client'
-import { listLive, write, writeAll } from '@gyropilot/runtime'
+import { beside, listLive, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile, WriteOf } from '@gyropilot/runtime'
 
-/** Small, as the first page goes alone: the pages behind it are known when it is gone. */
+/** Small, as the first page goes alone where nothing is known of others: these are found when it is gone. */
 export const PAGE_SIZE = 100
 /** So many pages are deleted at once, of all that one namespace has. */
 export const PAGES_AT_ONCE = 8
 
 const options = { propagationPolicy: 'Background' } as const
+
+/** The token that leads to a page; undefined: to the first one. */
+export type PageStart = string | undefined
 
 interface PagedDeletion {
   readonly error?: unknown
@@ -22,52 +25,84 @@ interface PagedDeletion {
 }
 
 /**
- * Deletes everything of one resource in a namespace; the first error, once what was under way has ended. `isLarge`: there is
- * more than one page, so that no page need go alone to find that out.
+ * Deletes everything of one resource in a namespace; the first error, once what was under way has ended. `pages`: where they begin,
+ * if somebody has found them already.
  */
 export function* deleteInPages(
   type: ResourceType,
   namespace: string,
-  isLarge = false,
+  pages?: readonly PageStart[],
 ): Reconcile<PagedDeletion> {
   const collection = { verb: 'deleteCollection', type, namespace, options } as const
-  const pageFrom = (token: string | undefined): WriteOf<KubernetesObject> => ({
-    ...collection,
-    limit: PAGE_SIZE,
-    ...(token === undefined ? {} : { continue: token }),
-  })
-  const first = isLarge ? yield* list(undefined) : yield* write(pageFrom(undefined))
+  if (pages !== undefined) return yield* afterAll(yield* deletePages(pages))
+  const first = yield* write(pageFrom(undefined))
   if (!first.ok) return { error: first.error }
   // A server that deletes without regard to the limit has deleted everything, and names no next page.
-  let next = continueOf(first)
-  if (!isLarge && next === undefined) return { foundNone: isEmptyList(first.object) }
-  let pages: (string | undefined)[] = isLarge ? [undefined] : []
-  do {
-    while (next !== undefined && pages.length < PAGES_AT_ONCE) {
-      pages.push(next)
-      const page = yield* list(next)
-      if (!page.ok) return yield* afterFailure(page.error)
-      next = continueOf(page)
-    }
-    const outcomes = yield* writeAll(pages.map(pageFrom), 'parallel')
-    for (const outcome of outcomes) if (!outcome.ok) return yield* afterFailure(outcome.error)
-    pages = []
-  } while (next !== undefined)
-  return {}
+  const next = continueOf(first)
+  if (next === undefined) return { foundNone: isEmptyList(first.object) }
+  const found = yield* findPages(type, namespace, { from: next, metadataOnly: true })
+  return yield* afterAll(found.error ?? (yield* deletePages(found.pages)))
 
-  /** To know where the page behind it begins. */
-  function list(token: string | undefined): Reconcile<Outcome> {
-    const page = token === undefined ? {} : { continue: token }
-    return listLive(type, namespace, { metadataOnly: true, limit: PAGE_SIZE, ...page })
+  /** The first error, after which no other page begins. */
+  function* deletePages(starts: readonly PageStart[]): Reconcile<unknown> {
+    let error: unknown
+    const deletePage = function* (start: PageStart): Reconcile<void> {
+      if (error !== undefined) return
+      const deletion = yield* write(pageFrom(start))
+      if (!deletion.ok) error ??= deletion.error
+    }
+    yield* beside(starts.map(deletePage), PAGES_AT_ONCE)
+    return error
   }
 
   /** Pages are those of the moment of the first; the server forgets it after minutes. What is left then goes at once. */
-  function* afterFailure(error: unknown): Reconcile<PagedDeletion> {
+  function* afterAll(error: unknown): Reconcile<PagedDeletion> {
+    if (error === undefined) return {}
     if (!isExpired(error)) return { error }
     const rest = yield* write(collection)
     return rest.ok ? {} : { error: rest.error }
   }
+
+  function pageFrom(start: PageStart): WriteOf<KubernetesObject> {
+    return { ...collection, limit: PAGE_SIZE, ...continuing(start) }
+  }
 }
+
+interface FoundPages {
+  /** As far as they could be read. */
+  readonly pages: readonly PageStart[]
+  readonly error?: unknown
+}
+
+/** Where the pages of a collection begin, by reading each: `from` is the first of them. */
+export function* findPages<T extends KubernetesObject>(
+  type: ResourceType<T>,
+  namespace: string | undefined,
+  given: {
+    readonly from?: PageStart
+    readonly metadataOnly?: boolean
+    readonly onItems?: (items: readonly T[]) => void
+  } = {},
+): Reconcile<FoundPages> {
+  const { from, onItems, ...what } = given
+  const pages: PageStart[] = []
+  let start = from
+  do {
+    pages.push(start)
+    const page = yield* listLive(type, namespace, {
+      ...what,
+      limit: PAGE_SIZE,
+      ...continuing(start),
+    })
+    if (!page.ok) return { pages, error: page.error }
+    onItems?.(page.object.items)
+    start = continueOf(page)
+  } while (start !== undefined)
+  return { pages }
+}
+
+const continuing = (start: PageStart): { readonly continue?: string } =>
+  start === undefined ? {} : { continue: start }
 
 /** A server may also answer with a Status, or with items that nobody decoded. */
 function isEmptyList(answer: KubernetesObject): boolean {

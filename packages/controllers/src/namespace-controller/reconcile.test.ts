@@ -269,10 +269,11 @@ test('Given no pods are left, then the other resources are worked off beside eac
   assert.deepEqual(
     besides.map(({ rules, atOnce }) => [rules.length, atOnce]),
     [
+      [1, 8],
       [2, 8],
       [2, 40],
     ],
-    'deleted, and listed once more',
+    'the only page of pods; the others deleted, and listed once more',
   )
 })
 

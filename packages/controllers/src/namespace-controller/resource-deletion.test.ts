@@ -137,12 +137,17 @@ test('what the deletion itself found empty is still to be listed', () => {
   )
 })
 
-test('more pods than a page has are deleted page beside page from the first on', () => {
-  const verbsOf = (count: number) => {
-    const items = Array.from({ length: count }, () => pod('Succeeded', 0))
-    const { reads, writes } = deleting('pods', { items })
-    return [reads.length, writes.length]
-  }
-  assert.deepEqual(verbsOf(100), [2, 1], 'for the estimate, and of what is left')
-  assert.deepEqual(verbsOf(101), [3, 1], 'and for the pages')
+test('pods are read once, in pages, and each page is deleted as it was found', () => {
+  const page = (token?: string) =>
+    ({
+      ok: true,
+      object: { metadata: { continue: token }, items: [pod('Running', 30)] },
+    }) as Outcome
+  const { reads, writes } = deleting('pods', {
+    onRead: (index) => [page('b'), page('c'), page()][index],
+  })
+  const tokens = (calls: readonly object[]) =>
+    calls.map((call) => (call as { readonly continue?: string }).continue)
+  assert.deepEqual(tokens(reads), [undefined, 'b', 'c', undefined], 'and what is left')
+  assert.deepEqual(tokens(writes), [undefined, 'b', 'c'])
 })

@@ -5,7 +5,8 @@ import { isMethodNotSupported, isNotFound } from '@gyropilot/client'
 import { currentTimeMs, listLive, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { FINALIZER_ESTIMATE_SECONDS } from './config.ts'
-import { PAGE_SIZE, deleteInPages } from './paged-deletion.ts'
+import { deleteInPages, findPages } from './paged-deletion.ts'
+import type { PageStart } from './paged-deletion.ts'
 
 export interface ResourceResult {
   /** Seconds until the content may be gone. */
@@ -29,12 +30,11 @@ export function* deleteResource(
   const estimate = yield* estimateOf(type, namespace)
   if (estimate.error !== undefined) return nothing({ error: estimate.error })
   // 2.
-  const deletion = yield* deleteAll(type, name, (estimate.count ?? 0) > PAGE_SIZE)
+  const deletion = yield* deleteAll(type, name, estimate.pages)
   if (deletion.error !== undefined) return nothing({ error: deletion.error })
   // 3.
   if (!type.verbs.includes('list')) return nothing({ estimateSeconds: estimate.seconds })
-  const mayWait = estimate.count === undefined
-  if (deletion.foundNone && mayWait) return nothing({ isUnverified: true })
+  if (deletion.foundNone && estimate.pages === undefined) return nothing({ isUnverified: true })
   return yield* verifyDeletion(type, name, estimate.seconds)
 }
 
@@ -72,33 +72,36 @@ function nothing(given: Partial<ResourceResult>): ResourceResult {
 interface Estimate {
   readonly seconds: number
   readonly error?: unknown
-  /** How many pods were there; undefined: these are not pods. */
-  readonly count?: number
+  /** Where the pages of pods begin; undefined: these are not pods. */
+  readonly pages?: readonly PageStart[]
 }
 
 /** The longest grace period of pods that still run, until the namespace has waited that long. Other resources: none. */
 function* estimateOf(type: DiscoveredResource, namespace: Namespace): Reconcile<Estimate> {
   if (type.group !== '' || type.resource !== 'pods') return { seconds: 0 }
-  const pods = yield* listLive<Pod>(resources.pods, namespace.metadata?.name)
-  if (!pods.ok) return { seconds: 0, error: pods.error }
   let seconds = 0
-  for (const { spec, status } of pods.object.items) {
-    const isTerminal = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-    if (!isTerminal) seconds = Math.max(seconds, Number(spec?.terminationGracePeriodSeconds ?? 0))
-  }
+  const { pages, error } = yield* findPages<Pod>(resources.pods, namespace.metadata?.name, {
+    onItems(pods) {
+      for (const { spec, status } of pods) {
+        const isTerminal = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+        const graceSeconds = Number(spec?.terminationGracePeriodSeconds ?? 0)
+        if (!isTerminal) seconds = Math.max(seconds, graceSeconds)
+      }
+    },
+  })
+  if (error !== undefined) return { seconds: 0, error }
   const deletedAtMs = Date.parse(namespace.metadata?.deletionTimestamp ?? '')
   const waitedMs = (yield* currentTimeMs()) - deletedAtMs
-  const { length: count } = pods.object.items
-  return { seconds: waitedMs >= seconds * 1000 ? 0 : seconds, count }
+  return { seconds: waitedMs >= seconds * 1000 ? 0 : seconds, pages }
 }
 
 function* deleteAll(
   type: DiscoveredResource,
   namespace: string,
-  isLarge: boolean,
+  pages: Estimate['pages'],
 ): Reconcile<{ readonly error?: unknown; readonly foundNone?: boolean }> {
   if (type.verbs.includes('deletecollection')) {
-    const deletion = yield* deleteInPages(type, namespace, isLarge)
+    const deletion = yield* deleteInPages(type, namespace, pages)
     if (deletion.error === undefined || !isUnsupported(deletion.error)) return deletion
   }
   return yield* deleteEach(type, namespace)
