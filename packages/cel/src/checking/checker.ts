@@ -316,7 +316,6 @@ class Checker implements Checked {
   #struct(expression: StructLiteral): CelType {
     const type: ObjectType | undefined = this.#environment.struct(expression.type)
     if (type === undefined) {
-      for (const { value } of expression.fields) this.#check(value)
       const named = this.#environment.constant(expression.type)
       return named === undefined
         ? this.#undeclared(expression, expression.type)

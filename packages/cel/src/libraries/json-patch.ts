@@ -3,14 +3,15 @@ import { SHORTER_TEXT } from '../costs/cost.ts'
 import { declare } from '../checking/signature.ts'
 import type { Library } from '../checking/signature.ts'
 import { DYN, STRING, objectType } from '../checking/types.ts'
-import type { ObjectType } from '../checking/types.ts'
+import type { CelType, ObjectType } from '../checking/types.ts'
 
-export const JSON_PATCH_TYPE: ObjectType = objectType('JSONPatch', {
-  op: STRING,
-  path: STRING,
-  from: STRING,
-  value: DYN,
-})
+/** Of fields that there are not: nothing fits. */
+const NOTHING: CelType = { kind: 'opaque', name: '', parameters: [] }
+
+export const JSON_PATCH_TYPE: ObjectType = {
+  ...objectType('JSONPatch', { op: STRING, path: STRING, from: STRING, value: DYN }),
+  open: () => NOTHING,
+}
 
 export const JSON_PATCH: Library = {
   overloads: [

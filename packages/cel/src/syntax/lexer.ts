@@ -1,5 +1,4 @@
 /** Cuts an expression into tokens. https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax */
-import { CompileError } from './source.ts'
 import type { Problem } from './source.ts'
 
 export interface Token {
@@ -22,16 +21,41 @@ export interface Token {
   readonly content?: string
 }
 
+/** Names that an expression may not use. */
+export const RESERVED = new Set([
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+])
 const KEYWORDS = new Set(['true', 'false', 'null', 'in'])
 const SPACE = /(?:[ \t\r\n\f]|\/\/[^\n]*)*/y
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y
 const NUMBER =
   /(?<double>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?<int>0x[0-9a-fA-F]+|\d+)(?<unsigned>[uU])?/y
-const QUOTED = /`[^`\n\r]+`/y
+const QUOTED = /`[-\w./ ]+`/y
 const OPERATOR = /==|!=|<=|>=|&&|\|\||[-+*/%!<>?:.,()[\]{}]/y
 const QUOTE = /(?<prefix>[rR]?[bB]?|[bB][rR])(?<quote>"""|'''|"|')/y
 const ESCAPE =
   /\\(?:(?<simple>[abfnrtv"'\\?`])|x(?<x>[0-9a-fA-F]{2})|X(?<bigX>[0-9a-fA-F]{2})|u(?<u>[0-9a-fA-F]{4})|U(?<bigU>[0-9a-fA-F]{8})|(?<octal>[0-3][0-7]{2}))/y
+const HALF_ESCAPE = String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?[^]?`
+const UNRECOGNIZED = new RegExp(
+  `(["'])(?:(?!\\1)[^\\\\\n\r]|${ESCAPE.source})*(?:${HALF_ESCAPE}|[\n\r])?|=[^=]?|&[^&]?|\\|[^|]?|\`[-\\w./ ]*[^]?|.`,
+  'suy',
+)
 
 const SIMPLE: Readonly<Record<string, string>> = {
   a: '\x07',
@@ -43,8 +67,8 @@ const SIMPLE: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** Throws CompileError for characters that begin no token. */
-export function tokenize(text: string): Token[] {
+/** `problems`: of characters that begin no token. They are left out. */
+export function tokenize(text: string): { tokens: Token[]; problems: Problem[] } {
   const tokens: Token[] = []
   const problems: Problem[] = []
   let offset = 0
@@ -56,7 +80,7 @@ export function tokenize(text: string): Token[] {
       const rest = unrecognized(text, offset)
       problems.push({
         offset,
-        message: `Syntax error: token recognition error at: '${rest.replaceAll('\n', '\\n')}'`,
+        message: `Syntax error: token recognition error at: '${rest}'`,
       })
       offset += rest.length
       continue
@@ -64,15 +88,13 @@ export function tokenize(text: string): Token[] {
     tokens.push(token)
     offset += token.text.length
   }
-  if (problems.length > 0) throw new CompileError(text, problems)
   tokens.push({ kind: 'end', text: '<EOF>', offset: text.length })
-  return tokens
+  return { tokens, problems }
 }
 
-/** What begins no token: an open text to the end of its line, an equals sign with what follows. */
+/** What begins no token, with the character that shows it: an open text, half of an operator, a broken quotation of a name. */
 function unrecognized(text: string, offset: number): string {
-  const open = /["'][^\n\r]*[\n\r]?|=[^=]?|./suy
-  return matchAt(open, text, offset)![0]
+  return matchAt(UNRECOGNIZED, text, offset)![0]
 }
 
 function matchAt(pattern: RegExp, text: string, offset: number): RegExpExecArray | null {
@@ -105,9 +127,15 @@ function stringAt(text: string, offset: number): Token | undefined {
   const opening = matchAt(QUOTE, text, offset)
   if (opening === null) return undefined
   const { prefix = '', quote = '' } = opening.groups!
+  const long = quotedAt(text, offset, prefix, quote)
+  // Three quotes without an end are an empty text and the beginning of another.
+  return long ?? (quote.length === 3 ? quotedAt(text, offset, prefix, quote[0]!) : undefined)
+}
+
+function quotedAt(text: string, offset: number, prefix: string, quote: string): Token | undefined {
   const raw = /r/i.test(prefix)
   const bytes = /b/i.test(prefix)
-  let at = offset + opening[0].length
+  let at = offset + prefix.length + quote.length
   let content = ''
   while (!text.startsWith(quote, at)) {
     if (at >= text.length) return undefined

@@ -1,36 +1,17 @@
 /** From tokens to an expression, by descent through the levels of precedence. Macros are expanded on the way. */
 import type { Expression, MapEntry, StructField } from './ast.ts'
 import { qualifiedName } from './ast.ts'
-import { tokenize } from './lexer.ts'
+import { RESERVED } from './lexer.ts'
 import type { Token } from './lexer.ts'
 import { expandMacro } from './macros.ts'
 import { CompileError } from './source.ts'
-import { CelUint, MAX_INT, MAX_UINT } from '../values/values.ts'
-import type { Value } from '../values/values.ts'
+import { BYTES_WITH_RUNES, numberOf } from './literals.ts'
+import { EXPECTED, TokenStream, isFieldName } from './token-stream.ts'
 
-const RESERVED = new Set([
-  'as',
-  'break',
-  'const',
-  'continue',
-  'else',
-  'for',
-  'function',
-  'if',
-  'import',
-  'let',
-  'loop',
-  'package',
-  'namespace',
-  'return',
-  'var',
-  'void',
-  'while',
-])
 /** Deeper expressions are refused before they can exhaust the stack. */
 const MAX_DEPTH = 250
-const OPERAND =
-  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+/** Stands for what could not be read. */
+const UNREADABLE: Expression = { kind: 'literal', value: null, offset: 0 }
 
 /** Left-associative operators by falling precedence of their level; the loosest is parsed first. */
 const LEVELS: readonly (readonly string[])[] = [
@@ -46,67 +27,38 @@ export function parse(text: string): Expression {
 
 class Parser {
   readonly #text: string
-  readonly #tokens: readonly Token[]
-  #next = 0
+  readonly #tokens: TokenStream
   #depth = 0
 
   constructor(text: string) {
     this.#text = text
-    this.#tokens = tokenize(text)
+    this.#tokens = new TokenStream(text)
   }
 
   parse(): Expression {
     const expression = this.#expression()
-    const rest = this.#peek()
-    if (rest.kind !== 'end') {
-      // One token too many is called extraneous; more cannot be skipped.
-      const word = this.#tokens[this.#next + 1]!.kind === 'end' ? 'extraneous' : 'mismatched'
-      this.#fail(rest, `Syntax error: ${word} input '${rest.text}' expecting <EOF>`)
-    }
+    this.#tokens.expectEnd()
+    const { problems } = this.#tokens
+    if (problems.length > 0) throw new CompileError(this.#text, problems)
     return expression
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#next]!
-  }
-
-  #advance(): Token {
-    return this.#tokens[this.#next++]!
-  }
-
-  #is(text: string): boolean {
-    const token = this.#peek()
-    return token.text === text && (token.kind === 'operator' || token.kind === 'keyword')
-  }
-
-  #take(text: string): Token | undefined {
-    return this.#is(text) ? this.#advance() : undefined
-  }
-
-  #expect(text: string): Token {
-    const token = this.#take(text)
-    if (token !== undefined) return token
-    const found = this.#peek()
-    if (found.kind === 'end' && text === ')')
-      this.#fail(found, `Syntax error: missing ')' at '<EOF>'`)
-    const expected = text === ']' ? "{']', ','}" : `'${text}'`
-    this.#fail(found, `Syntax error: mismatched input '${found.text}' expecting ${expected}`)
-  }
-
+  /** What ends the reading at once. */
   #fail(token: { readonly offset: number }, message: string): never {
     throw new CompileError(this.#text, [{ offset: token.offset, message }])
   }
 
   #expression(): Expression {
     if (++this.#depth > MAX_DEPTH)
-      this.#fail(this.#peek(), `expression recursion limit exceeded: ${MAX_DEPTH}`)
+      this.#fail(this.#tokens.peek(), `expression recursion limit exceeded: ${MAX_DEPTH}`)
     const condition = this.#chain('||', () => this.#chain('&&', () => this.#binary(0)))
-    const question = this.#take('?')
+    const question = this.#tokens.take('?')
     let expression = condition
     if (question !== undefined) {
-      const whenTrue = this.#chain('||', () => this.#chain('&&', () => this.#binary(0)))
-      this.#expect(':')
-      const whenFalse = this.#expression()
+      const whenTrue = this.#tokens.within([':'], () =>
+        this.#chain('||', () => this.#chain('&&', () => this.#binary(0))),
+      )
+      const whenFalse = this.#tokens.expect(':') === undefined ? UNREADABLE : this.#expression()
       expression = call('_?_:_', question, [condition, whenTrue, whenFalse])
     }
     this.#depth--
@@ -118,7 +70,7 @@ class Parser {
     const operands = [operand()]
     const operators: Token[] = []
     for (;;) {
-      const token = this.#take(operator)
+      const token = this.#tokens.take(operator)
       if (token === undefined) break
       operators.push(token)
       operands.push(operand())
@@ -137,106 +89,158 @@ class Parser {
     if (operators === undefined) return this.#unary()
     let left = this.#binary(level + 1)
     for (;;) {
-      const token = this.#peek()
+      const token = this.#tokens.peek()
       if (token.kind === 'identifier' || !operators.includes(token.text)) return left
       if (token.kind !== 'operator' && token.kind !== 'keyword') return left
-      this.#advance()
+      this.#tokens.advance()
       const name = token.text === 'in' ? '@in' : `_${token.text}_`
       left = call(name, token, [left, this.#binary(level + 1)])
     }
   }
 
   #unary(): Expression {
-    const token = this.#peek()
-    if (!this.#is('!') && !this.#is('-')) return this.#member(this.#primary())
-    if (token.text === '-') {
-      const number = this.#tokens[this.#next + 1]!
-      if (number.kind === 'int' || number.kind === 'double') {
-        this.#next += 2
-        return this.#member({
-          kind: 'literal',
-          value: this.#number(number, true),
-          offset: token.offset,
-        })
-      }
-    }
+    const tokens = this.#tokens
+    if (!tokens.expectOperand(EXPECTED.operand)) return UNREADABLE
+    const token = tokens.peek()
+    if (!tokens.is('!') && !tokens.is('-')) return this.#member(this.#primary())
+    if (token.text === '-' && this.#isNumber(1)) return this.#member(this.#primary())
     let count = 0
-    while (this.#take(token.text) !== undefined) count++
+    while (tokens.is(token.text) && !(token.text === '-' && this.#isNumber(1) && count > 0)) {
+      tokens.advance()
+      count++
+    }
+    if (!this.#hasOperandAfter(token)) return UNREADABLE
     const operand = this.#member(this.#primary())
     // Two of them cancel out.
     return count % 2 === 0 ? operand : call(token.text === '!' ? '!_' : '-_', token, [operand])
   }
 
+  #isNumber(ahead: number): boolean {
+    const { kind } = this.#tokens.peek(ahead)
+    return kind === 'int' || kind === 'double'
+  }
+
+  /** A minus without anything to negate could also have begun a number: both is told. */
+  #hasOperandAfter(sign: Token): boolean {
+    const tokens = this.#tokens
+    if (tokens.beginsOperand()) return true
+    if (sign.text === '-') {
+      const found = tokens.peek()
+      tokens.problem(found, `Syntax error: ${this.#noAlternative(sign, found)}`)
+      return tokens.expectOperand(EXPECTED.operand)
+    }
+    tokens.reportSyntax('extraneous', EXPECTED.operand)
+    tokens.recover()
+    return tokens.beginsOperand()
+  }
+
   #member(operand: Expression): Expression {
+    if (operand === UNREADABLE) return operand
     let expression = operand
     for (let links = 0; ; links++) {
       if (links > MAX_DEPTH)
-        this.#fail(this.#peek(), `expression recursion limit exceeded: ${MAX_DEPTH}`)
-      const dot = this.#take('.')
+        this.#fail(this.#tokens.peek(), `expression recursion limit exceeded: ${MAX_DEPTH}`)
+      const dot = this.#tokens.take('.')
       if (dot !== undefined) {
-        expression = this.#selection(expression, dot)
+        const selection = this.#selection(expression, dot)
+        if (selection === undefined) return expression
+        expression = selection
         continue
       }
-      const bracket = this.#take('[')
+      const bracket = this.#tokens.take('[')
       if (bracket === undefined) return expression
-      const optional = this.#take('?') !== undefined
-      const index = this.#expression()
-      this.#expect(']')
+      const optional = this.#tokens.take('?') !== undefined
+      const index = this.#index(optional)
       expression = call(optional ? '_[?_]' : '_[_]', bracket, [expression, index])
     }
   }
 
-  #selection(operand: Expression, dot: Token): Expression {
-    const optional = this.#take('?') !== undefined
-    const name = this.#peek()
-    if (name.kind === 'quoted') this.#fail(name, "unsupported syntax: '`'")
-    if (name.kind === 'keyword' && name.text !== 'in')
-      this.#fail(name, `Syntax error: mismatched input '${name.text}' expecting IDENTIFIER`)
-    if (name.kind === 'end') this.#fail(name, "Syntax error: no viable alternative at input '.'")
-    if (name.kind !== 'identifier')
-      this.#fail(name, `Syntax error: no viable alternative at input '.${name.text}'`)
-    this.#advance()
+  #index(optional: boolean): Expression {
+    return this.#tokens.within([']'], () => {
+      const begins = optional || this.#tokens.expectOperand(EXPECTED.index)
+      const index = begins ? this.#expression() : UNREADABLE
+      if (begins || this.#tokens.is(']')) this.#tokens.expect(']')
+      return index
+    })
+  }
+
+  #selection(operand: Expression, dot: Token): Expression | undefined {
+    const optional = this.#tokens.take('?') !== undefined
+    const name = this.#tokens.peek()
+    if (name.kind === 'quoted') {
+      this.#tokens.advance()
+      this.#tokens.problem(name, "unsupported syntax: '`'")
+      return { kind: 'select', operand, field: name.text, presence: false, offset: dot.offset }
+    }
+    if (name.kind !== 'identifier' && optional) {
+      this.#tokens.reportSyntax('mismatched', EXPECTED.fieldName)
+      this.#tokens.problem(name, 'unsupported ident kind')
+      this.#tokens.recover()
+      return undefined
+    }
+    if (name.kind !== 'identifier') {
+      const told =
+        name.kind === 'keyword' && name.text !== 'in'
+          ? `mismatched input '${name.text}' expecting IDENTIFIER`
+          : this.#noAlternative(dot, name)
+      this.#tokens.report(name, `Syntax error: ${told}`)
+      this.#tokens.recover()
+      return undefined
+    }
+    this.#tokens.advance()
     if (optional) {
       const field: Expression = { kind: 'literal', value: name.text, offset: name.offset }
       return call('_?._', dot, [operand, field])
     }
-    const open = this.#take('(')
+    const open = this.#tokens.take('(')
     if (open === undefined)
       return { kind: 'select', operand, field: name.text, presence: false, offset: dot.offset }
     return this.#callOf(name.text, operand, open)
   }
 
   #callOf(name: string, target: Expression | undefined, open: Token): Expression {
-    const args = this.#list(')')
+    const args = this.#arguments()
     const expansion = expandMacro(name, target, args, open.offset)
     if (expansion !== undefined) {
-      if ('problem' in expansion) this.#fail(expansion, expansion.problem)
-      return expansion
+      if (!('problem' in expansion)) return expansion
+      this.#tokens.problem(expansion, expansion.problem)
     }
     return { kind: 'call', function: name, target, args, offset: open.offset }
   }
 
-  #list(close: string): Expression[] {
+  #arguments(): Expression[] {
     const list: Expression[] = []
-    if (this.#take(close) !== undefined) return list
-    do {
-      list.push(this.#expression())
-    } while (this.#take(',') !== undefined)
-    this.#expect(close)
+    if (this.#tokens.take(')') !== undefined) return list
+    this.#tokens.within([')', ','], () => {
+      if (!this.#tokens.expectOperand(EXPECTED.argument, [')'])) return
+      if (this.#tokens.is(')')) return
+      do list.push(this.#expression())
+      while (this.#tokens.take(',') !== undefined)
+    })
+    this.#tokens.expect(')')
     return list
   }
 
   #primary(): Expression {
-    const token = this.#advance()
+    if (this.#tokens.is('-') && this.#isNumber(1)) {
+      const { offset } = this.#tokens.advance()
+      return {
+        kind: 'literal',
+        value: numberOf(this.#tokens, { ...this.#tokens.advance(), offset }, true),
+        offset,
+      }
+    }
+    const token = this.#tokens.advance()
     const { offset, text } = token
     switch (token.kind) {
       case 'int':
       case 'uint':
       case 'double':
-        return { kind: 'literal', value: this.#number(token, false), offset }
+        return { kind: 'literal', value: numberOf(this.#tokens, token, false), offset }
       case 'string':
         return { kind: 'literal', value: token.content!, offset }
       case 'bytes':
+        if (BYTES_WITH_RUNES.test(text)) this.#tokens.problem(token, 'unable to unescape string')
         return {
           kind: 'literal',
           value: Uint8Array.from(Buffer.from(token.content!, 'latin1')),
@@ -252,109 +256,142 @@ class Parser {
         if (text === '(') return this.#parenthesized()
         if (text === '[') return this.#listLiteral(token)
         if (text === '{') return this.#mapLiteral(token)
-        if (text === '.' && this.#peek().kind === 'identifier') return this.#name(this.#advance())
+        if (text === '.') return this.#rootName(token)
         break
       case 'quoted':
       case 'end':
     }
-    this.#fail(token, `Syntax error: mismatched input '${text}' expecting ${OPERAND}`)
+    return UNREADABLE
+  }
+
+  /** What was read in vain, as it is written. */
+  #noAlternative(first: Token, last: Token): string {
+    const end =
+      last.kind === 'end' ? first.offset + first.text.length : last.offset + last.text.length
+    return `no viable alternative at input '${this.#text.slice(first.offset, end)}'`
+  }
+
+  #rootName(dot: Token): Expression {
+    const name = this.#tokens.peek()
+    if (name.kind === 'identifier') return this.#name(this.#tokens.advance())
+    this.#tokens.report(name, `Syntax error: ${this.#noAlternative(dot, name)}`)
+    this.#tokens.recover()
+    return UNREADABLE
   }
 
   #parenthesized(): Expression {
-    const expression = this.#expression()
-    this.#expect(')')
+    const expression = this.#tokens.within([')'], () => this.#expression())
+    this.#tokens.expect(')')
     return expression
   }
 
   #name(token: Token): Expression {
-    if (RESERVED.has(token.text)) this.#fail(token, `reserved identifier: ${token.text}`)
-    const open = this.#take('(')
+    if (RESERVED.has(token.text)) this.#tokens.problem(token, `reserved identifier: ${token.text}`)
+    const open = this.#tokens.take('(')
     if (open !== undefined) return this.#callOf(token.text, undefined, open)
     return this.#structAfter({ kind: 'identifier', name: token.text, offset: token.offset })
   }
 
   /** `a.b.C{...}`: only a dotted name can be followed by fields. */
   #structAfter(start: Expression): Expression {
-    const begin = this.#next
+    const begin = this.#tokens.position
     let name: Expression = start
     while (
-      this.#is('.') &&
-      this.#tokens[this.#next + 1]!.kind === 'identifier' &&
-      this.#tokens[this.#next + 2]!.text !== '('
+      this.#tokens.is('.') &&
+      this.#tokens.peek(1).kind === 'identifier' &&
+      this.#tokens.peek(2).text !== '('
     ) {
-      const dot = this.#advance()
+      const dot = this.#tokens.advance()
       name = {
         kind: 'select',
         operand: name,
-        field: this.#advance().text,
+        field: this.#tokens.advance().text,
         presence: false,
         offset: dot.offset,
       }
     }
-    const brace = this.#take('{')
+    const brace = this.#tokens.take('{')
     if (brace === undefined) {
-      this.#next = begin
+      this.#tokens.goBack(begin)
       return start
     }
-    const fields: StructField[] = []
-    while (!this.#is('}')) {
-      const optional = this.#take('?') !== undefined
-      const field = this.#advance()
-      if (field.kind !== 'identifier')
-        this.#fail(
-          field,
-          `Syntax error: mismatched input '${field.text}' expecting {'}', ',', '?', IDENTIFIER}`,
-        )
-      const colon = this.#expect(':')
-      fields.push({ name: field.text, optional, value: this.#expression(), offset: colon.offset })
-      if (this.#take(',') === undefined) break
-    }
-    this.#expect('}')
+    const fields = this.#structFields()
     return { kind: 'struct', type: qualifiedName(name)!, fields, offset: brace.offset }
+  }
+
+  #structFields(): StructField[] {
+    const fields: StructField[] = []
+    const tokens = this.#tokens
+    tokens.within(['}', ','], () => {
+      while (!tokens.is('}') && !(fields.length === 0 && tokens.is(','))) {
+        const optional = tokens.take('?') !== undefined
+        const field = tokens.peek()
+        if (!isFieldName(field)) {
+          // After a comma the end is expected rather than one more.
+          if (fields.length > 0 && !optional) return
+          const expected = optional ? EXPECTED.fieldName : EXPECTED.structField
+          if (!tokens.skipOne(isFieldName, expected)) return
+          continue
+        }
+        tokens.advance()
+        if (field.kind === 'quoted') tokens.problem(field, "unsupported syntax: '`'")
+        const colon = tokens.expect(':')
+        if (colon === undefined) return
+        fields.push({
+          name: field.text,
+          optional,
+          value: this.#expression(),
+          offset: colon.offset,
+        })
+        if (!tokens.expectNext('}') || tokens.take(',') === undefined) return
+      }
+    })
+    tokens.take(',')
+    tokens.expect('}')
+    return fields
   }
 
   #listLiteral({ offset }: Token): Expression {
     const elements: Expression[] = []
     const optional = new Set<number>()
-    while (!this.#is(']')) {
-      if (this.#take('?') !== undefined) optional.add(elements.length)
-      elements.push(this.#expression())
-      if (this.#take(',') === undefined) break
-    }
-    this.#expect(']')
+    const tokens = this.#tokens
+    tokens.within([']', ','], () => {
+      while (!tokens.is(']')) {
+        const begins = tokens.is('?') || tokens.beginsOperand()
+        if (elements.length > 0 && !begins) return
+        if (elements.length === 0 && !tokens.expectOperand(EXPECTED.listItem, [']', ',', '?']))
+          return
+        if (tokens.is(']') || tokens.is(',')) return
+        if (tokens.take('?') !== undefined) optional.add(elements.length)
+        elements.push(this.#expression())
+        if (!tokens.expectNext(']') || tokens.take(',') === undefined) return
+      }
+    })
+    if (elements.length === 0) tokens.take(',')
+    tokens.expect(']')
     return { kind: 'list', elements, optional, offset }
   }
 
   #mapLiteral({ offset }: Token): Expression {
     const entries: MapEntry[] = []
-    while (!this.#is('}')) {
-      const optional = this.#take('?') !== undefined
-      const key = this.#expression()
-      this.#expect(':')
-      entries.push({ key, value: this.#expression(), optional })
-      if (this.#take(',') === undefined) break
-    }
-    this.#expect('}')
+    const tokens = this.#tokens
+    tokens.within(['}', ','], () => {
+      while (!tokens.is('}')) {
+        const begins = tokens.is('?') || tokens.beginsOperand()
+        if (entries.length > 0 && !begins) return
+        if (entries.length === 0 && !tokens.expectOperand(EXPECTED.mapEntry, ['}', ',', '?']))
+          return
+        if (tokens.is('}') || tokens.is(',')) return
+        const optional = tokens.take('?') !== undefined
+        const key = tokens.within([':'], () => this.#expression())
+        if (tokens.expect(':') === undefined) return
+        entries.push({ key, value: this.#expression(), optional })
+        if (!tokens.expectNext('}') || tokens.take(',') === undefined) return
+      }
+    })
+    tokens.take(',')
+    tokens.expect('}')
     return { kind: 'map', entries, offset }
-  }
-
-  #number(token: Token, negative: boolean): Value {
-    const { kind, text } = token
-    const sign = negative ? '-' : ''
-    if (kind === 'double') {
-      const value = Number(sign + text)
-      if (!Number.isFinite(value)) this.#fail(token, 'invalid double literal')
-      return value
-    }
-    if (kind === 'uint') {
-      const value = BigInt(text.slice(0, -1))
-      if (value > MAX_UINT) this.#fail(token, 'invalid uint literal')
-      return new CelUint(value)
-    }
-    const value = negative ? -BigInt(text) : BigInt(text)
-    if (BigInt.asIntN(64, value) !== value || value > MAX_INT)
-      this.#fail(token, 'invalid int literal')
-    return value
   }
 }
 
