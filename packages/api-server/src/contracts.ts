@@ -23,9 +23,17 @@ export interface Credentials {
   readonly clientCertificate?: Uint8Array
 }
 
+/** Takes what the answer says in Warning headers. */
+export interface WarningSink {
+  add(text: string): void
+}
+
 export interface Authenticator {
   /** Undefined: no credential was shown (anonymous). Throws ApiError 401 for a credential that does not hold. */
-  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>
+  authenticate(
+    credentials: Credentials,
+    warnings?: WarningSink,
+  ): UserInfo | undefined | Promise<UserInfo | undefined>
 }
 
 export interface RequestAttributes {

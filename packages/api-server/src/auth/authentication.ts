@@ -2,7 +2,7 @@
 import { X509Certificate, hash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
-import type { Authenticator, Credentials, UserInfo } from '../contracts.ts'
+import type { Authenticator, Credentials, UserInfo, WarningSink } from '../contracts.ts'
 import { tokenOffered } from '../http/web-socket-protocols.ts'
 import type { Store } from '../storage/store.ts'
 import { subjectOf } from '../tls/cluster-certificates.ts'
@@ -34,6 +34,8 @@ export interface Authentication extends Authenticator {
   tokenProblem(token: string, audiences?: readonly string[]): string | undefined
 }
 
+const EXTRA_SPACE =
+  'the provided Authorization header contains extra space before the bearer token, and is ignored'
 const CLIENT_AUTH_USAGE = '1.3.6.1.5.5.7.3.2'
 const BOOTSTRAP_TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const BOOTSTRAP_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
@@ -68,7 +70,7 @@ class UnionAuthentication implements Authentication {
     this.#frontProxyAuthorities = parse(options.frontProxyAuthorityPem)
   }
 
-  authenticate(credentials: Credentials): UserInfo | undefined {
+  authenticate(credentials: Credentials, warnings?: WarningSink): UserInfo | undefined {
     const certificate =
       credentials.clientCertificate === undefined
         ? undefined
@@ -82,7 +84,7 @@ class UnionAuthentication implements Authentication {
       onCertificate?.(certificate.validToMs - clock.nowMs())
       return certificate.user
     }
-    const token = bearerToken(credentials) ?? tokenOffered(credentials.headers)
+    const token = bearerToken(credentials, warnings) ?? tokenOffered(credentials.headers)
     if (token !== undefined) {
       const found = this.authenticateToken(token)
       if (found === undefined) throw unauthorized()
@@ -197,12 +199,15 @@ function isSameSecret(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-function bearerToken(credentials: Credentials): string | undefined {
+function bearerToken(credentials: Credentials, warnings?: WarningSink): string | undefined {
   const header = headerValues(credentials, 'authorization')[0]
   if (header === undefined) return undefined
-  // Behind two spaces there is no token.
   const [scheme = '', token = ''] = header.trim().split(' ')
-  return scheme.toLowerCase() !== 'bearer' || token === '' ? undefined : token
+  if (scheme.toLowerCase() !== 'bearer') return undefined
+  if (token !== '') return token
+  // Behind two spaces there is no token.
+  if (header.trim().includes(' ')) warnings?.add(EXTRA_SPACE)
+  return undefined
 }
 
 function remoteUser(credentials: Credentials): UserInfo | undefined {

@@ -1,3 +1,4 @@
+import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import type { UserInfo } from '../contracts.ts'
 
 export const GROUP = {
@@ -29,14 +30,16 @@ export function serviceAccountUserName(namespace: string, name: string): string 
   return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`
 }
 
-/** `{namespace, name}` of a service account's user name, else undefined. */
+/** `{namespace, name}` of a user name that a service account can have, else undefined. */
 export function splitServiceAccountUserName(
   userName: string,
 ): { namespace: string; name: string } | undefined {
   if (!userName.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined
   const parts = userName.slice(SERVICE_ACCOUNT_PREFIX.length).split(':')
-  if (parts.length !== 2 || parts[0] === '' || parts[1] === '') return undefined
-  return { namespace: parts[0]!, name: parts[1]! }
+  const [namespace = '', name = ''] = parts
+  const isPossible =
+    parts.length === 2 && dnsLabel(namespace).length === 0 && dnsSubdomain(name).length === 0
+  return isPossible ? { namespace, name } : undefined
 }
 
 export function serviceAccountGroups(namespace: string): string[] {

@@ -11,5 +11,5 @@ export {
   serviceAccountGroups,
   serviceAccountUserName,
 } from './identity.ts'
-export { impersonate } from './impersonation.ts'
+export { Impersonation } from './impersonation.ts'
 export { LAST_USED, ServiceAccountTokens } from './service-account-tokens.ts'

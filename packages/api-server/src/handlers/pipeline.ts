@@ -2,7 +2,7 @@
 import { parseFieldQuery, type FieldQuery } from '@gyropilot/api'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { uuid } from '@gyropilot/foundation'
-import { ANONYMOUS, forbiddenRequest, impersonate } from '../auth/index.ts'
+import { ANONYMOUS, forbiddenRequest, Impersonation } from '../auth/index.ts'
 import {
   ApiError,
   type Authenticator,
@@ -90,9 +90,11 @@ export class Pipeline {
   readonly #parts: PipelineParts
   readonly #handlers: ReadonlyMap<string, SubresourceHandler>
   readonly #auditIds: RandomSource
+  readonly #impersonation: Impersonation
 
   constructor(parts: PipelineParts) {
     this.#parts = parts
+    this.#impersonation = new Impersonation(parts.authorizer)
     this.#auditIds = parts.random.fork('audit-ids')
     this.#handlers = new Map(
       parts.subresources.map((handler) => [
@@ -156,10 +158,8 @@ export class Pipeline {
     headers: Record<string, string | readonly string[]>,
   ): Promise<Answer> {
     const bound = timeBoundOf(info)
-    const caller = await this.#caller(request)
-    const asked = attributesOf(info, caller)
-    const user = impersonate(request, asked, this.#parts.authorizer)
-    const attributes = user === caller ? asked : { ...asked, user }
+    const asked = attributesOf(info, await this.#caller(request, warnings))
+    const attributes = this.#impersonation.requestAs(request, asked)
     // Streams of bytes are not counted under any flow schema.
     const uids = isStreamOfBytes(info.subresource)
       ? undefined
@@ -172,7 +172,7 @@ export class Pipeline {
       return this.#authorized(request, info, attributes, warnings, NO_DEADLINE)
     const { inFlight } = this.#parts
     const mutating = isMutating(info)
-    if (!inFlight.enter(mutating, user)) {
+    if (!inFlight.enter(mutating, attributes.user)) {
       this.#parts.metrics?.terminated(info, request, 429)
       return tooManyRequests()
     }
@@ -190,12 +190,12 @@ export class Pipeline {
   }
 
   /** Throws 401. */
-  async #caller(request: ServerRequest): Promise<UserInfo> {
+  async #caller(request: ServerRequest, warnings: Warnings): Promise<UserInfo> {
     const { authenticator, access } = this.#parts
     const startMs = access?.startedMs() ?? 0
     let caller: UserInfo | undefined
     try {
-      const shown = authenticator.authenticate(request)
+      const shown = authenticator.authenticate(request, warnings)
       caller = (shown instanceof Promise ? await shown : shown) ?? ANONYMOUS
       return caller
     } finally {

@@ -162,6 +162,12 @@ export function forbidden(
   })
 }
 
+/** All errors in one line, equal ones once. */
+export function textOfErrors(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
+  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
+}
+
 /** 422 with one cause per error; the message names equal errors once. */
 export function invalid(
   group: string,
@@ -169,17 +175,20 @@ export function invalid(
   name: string,
   errors: readonly FieldError[],
 ): ApiError {
-  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
-  const joined = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
   const causes: StatusCause[] = errors.map(({ type, message, field }) => ({
     reason: type,
     message,
     field,
   }))
   const subject = group === '' ? kind : `${kind}.${group}`
-  return new ApiError(422, 'Invalid', `${subject} ${goQuote(name)} is invalid: ${joined}`, {
-    details: { ...detailsOf(group, kind, name), causes },
-  })
+  return new ApiError(
+    422,
+    'Invalid',
+    `${subject} ${goQuote(name)} is invalid: ${textOfErrors(errors)}`,
+    {
+      details: { ...detailsOf(group, kind, name), causes },
+    },
+  )
 }
 
 export function tooLargeVersion(asked: number, current: number): ApiError {
