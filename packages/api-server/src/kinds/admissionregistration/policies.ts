@@ -17,6 +17,7 @@ import {
   qualifiedName,
 } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { validateConditions } from '../conditions.ts'
 import { ExpressionCheck } from './expressions.ts'
 import {
   defaultMatching,
@@ -155,7 +156,7 @@ function validateMessages(
   else if (messageExpression !== '')
     expressions.check('message', messageExpression, errors, `${field}.messageExpression`)
   if (message !== '' && message.trim() === '')
-    errors.invalid(`${field}.message`, message, 'message must be non-empty if specified')
+    errors.invalid(`${field}.message`, message, 'must be non-empty if specified')
   else if (/[\r\n]/.test(message.trim()))
     errors.invalid(`${field}.message`, message, 'must not contain line breaks')
 }
@@ -201,7 +202,10 @@ function validateAuditAnnotations(
   if (audits.length > AUDIT_LIMIT)
     errors.invalid(
       'spec.auditAnnotations',
-      audits,
+      audits.map(({ key = '', valueExpression = '' }) => ({
+        Key: key,
+        ValueExpression: valueExpression,
+      })),
       `must not have more than ${AUDIT_LIMIT} auditAnnotations`,
     )
   const keys = new Set<string>()
@@ -234,7 +238,18 @@ export const validatingAdmissionPolicy: KindRules<ValidatingAdmissionPolicy> = {
   group: GROUP,
   kind: 'ValidatingAdmissionPolicy',
   unconditionalUpdate: false,
-  status: { createOnUpdate: 'applied' },
+  status: {
+    createOnUpdate: 'applied',
+    validateUpdate(object, _stored, errors) {
+      const warnings = object.status?.typeChecking?.expressionWarnings ?? []
+      for (const [index, { fieldRef = '', warning = '' }] of warnings.entries()) {
+        const at = `status.typeChecking.expressionWarnings[${index}]`
+        if (warning === '') errors.required(`${at}.warning`)
+        if (fieldRef === '') errors.required(`${at}.fieldRef`)
+      }
+      validateConditions(object.status?.conditions, errors, 'status.conditions')
+    },
+  },
   defaults(object) {
     const spec = (object.spec ??= {})
     spec.failurePolicy ??= 'Fail'
@@ -258,6 +273,19 @@ export const validatingAdmissionPolicy: KindRules<ValidatingAdmissionPolicy> = {
 
 /** What is deleted is not changed before. */
 const MUTABLE_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
+export function validateMutableOperations(
+  match: StoredOf<MatchResources> | undefined,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const at = `${field}.resourceRules.operations`
+  for (const { operations = [] } of match?.resourceRules ?? [])
+    for (const operation of operations)
+      if (!MUTABLE_OPERATIONS.includes(operation))
+        errors.notSupported(at, operation, MUTABLE_OPERATIONS)
+}
+
 const PATCHES: Readonly<Record<string, 'applyConfiguration' | 'jsonPatch'>> = {
   ApplyConfiguration: 'applyConfiguration',
   JSONPatch: 'jsonPatch',
@@ -302,14 +330,7 @@ export const mutatingAdmissionPolicy: KindRules<MutatingAdmissionPolicy> = {
     const spec = object.spec ?? {}
     const expressions = new ExpressionCheck(spec, true)
     validatePolicySpec(spec, expressions, errors)
-    for (const { operations = [] } of spec.matchConstraints?.resourceRules ?? [])
-      for (const operation of operations)
-        if (!MUTABLE_OPERATIONS.includes(operation))
-          errors.notSupported(
-            'spec.matchConstraints.resourceRules.operations',
-            operation,
-            MUTABLE_OPERATIONS,
-          )
+    validateMutableOperations(spec.matchConstraints, errors, 'spec.matchConstraints')
     if ((spec.mutations ?? []).length === 0)
       errors.required('spec.mutations', 'mutations must contain at least one item')
     for (const [index, mutation] of (spec.mutations ?? []).entries())

@@ -6,7 +6,12 @@ import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/
 import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
-import { GROUP, defaultMatchResources, validateMatchResources } from './policies.ts'
+import {
+  GROUP,
+  defaultMatchResources,
+  validateMatchResources,
+  validateMutableOperations,
+} from './policies.ts'
 
 function bindingRules(
   kind: string,
@@ -27,6 +32,7 @@ function bindingRules(
       if (spec.matchResources)
         validateMatchResources(spec.matchResources, errors, 'spec.matchResources')
       if (validating) validateActions(spec.validationActions, errors)
+      else validateMutableOperations(spec.matchResources, errors, 'spec.matchResources')
     },
     columns: [
       nameColumn,
