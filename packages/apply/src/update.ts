@@ -149,6 +149,7 @@ export function recordUpdate(owners: Owners, request: RecordedUpdate): void {
       continue
     }
     takeFrom(owners, identity, seen.touched)
+    if (isEmpty(owner.fields)) owners.delete(identity)
   }
   const taken = difference(union(change.modified, change.added), UNMANAGED_FIELDS)
   if (isEmpty(taken)) return

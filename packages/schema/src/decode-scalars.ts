@@ -26,6 +26,9 @@ export class DecodeError extends Error {
   }
 }
 
+/** An object whose types are right, and which still has no form inside the server: something in it cannot be read. */
+export class ConversionError extends DecodeError {}
+
 export interface TypeMismatch {
   readonly given: unknown
   readonly goType: string

@@ -9,6 +9,7 @@ import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 import type { Draft } from './objects.ts'
 import {
   jsonKind,
+  ConversionError,
   DecodeError,
   TypeMismatchError,
   scalarDecoders,
@@ -339,5 +340,5 @@ export function emptyStatus(type: {
     : zeroStruct(field.schema)
 }
 
-export { DecodeError }
+export { ConversionError, DecodeError }
 export { givenValue } from './given-value.ts'

@@ -1,4 +1,11 @@
-export { DecodeError, decodeObject, decodePart, emptyStatus, givenValue } from './decode.ts'
+export {
+  ConversionError,
+  DecodeError,
+  decodeObject,
+  decodePart,
+  emptyStatus,
+  givenValue,
+} from './decode.ts'
 export type { DecodedObject } from './decode.ts'
 export { FieldErrors } from './field-errors.ts'
 export type { FieldError, FieldErrorType } from './field-errors.ts'

@@ -153,15 +153,31 @@ function typedKindOf(resource: ServedResource, subresource: string): TypedKind |
 
 const versioned = new Map<string, TypedKind>()
 
-/** The few built-in kinds whose versions have different fields. */
+/** The few built-in kinds whose versions have different fields convert; all others have one form in every version. */
 function withVersions(typed: TypedKind, resource: ServedResource, apiVersion: string): TypedKind {
-  if (!VERSIONED.has(resource.storage.collection)) return typed
-  let kind = versioned.get(apiVersion)
+  const isVersioned = VERSIONED.has(resource.storage.collection)
+  const key = isVersioned ? apiVersion : `${apiVersion}/${resource.info.kind}`
+  let kind = versioned.get(key)
   if (kind === undefined) {
-    kind = { ...typed, inVersion: (other) => otherVersion(resource, other) }
-    versioned.set(apiVersion, kind)
+    const same = { type: typed.type, convert: unchanged, revert: unchanged }
+    kind = {
+      ...typed,
+      inVersion: isVersioned
+        ? (other) => otherVersion(resource, other)
+        : (other) => (isVersionOf(resource, other) ? same : undefined),
+    }
+    versioned.set(key, kind)
   }
   return kind
+}
+
+const unchanged = (object: Stored): Stored => object
+
+/** Versions that are served no more are known all the same, and so is the group that workloads began in. */
+function isVersionOf({ info }: ServedResource, apiVersion: string): boolean {
+  const [version = '', group = ''] = apiVersion.split('/').toReversed()
+  if (version === info.version && group === info.group) return true
+  return /^v[12](alpha|beta)\d$/.test(version) && [info.group, 'extensions'].includes(group)
 }
 
 /** Collection -> the versions that its objects are served in. */

@@ -1,7 +1,7 @@
 import type { Stored } from '@gyropilot/schema/objects'
 
 /**
- * The pod that an endpoint of an EndpointSlice leads to. Only what really is a pod of this namespace: who may write EndpointSlices must
+ * The pod that an endpoint leads to. Only what really is a pod of this namespace: who may write Endpoints or EndpointSlices must
  * not choose where the server connects to.
  */
 export function endpointPod(

@@ -177,44 +177,43 @@ test('a service leads to a ready pod behind the port that is named or numbered',
     const { status, value } = await request('GET', `${NS}/services/${name}/proxy/`)
     return [status, value.message ?? value]
   }
-  assert.deepEqual(await through('s:http'), [503, 'no endpoints available for service "s"'])
+  assert.deepEqual(await through('s:http'), [404, 'services "s" not found'])
+  assert.deepEqual(await through('ftp:s:80'), [400, 'invalid service request "ftp:s:80"'])
+  assert.deepEqual(await through('a:b:c:d'), [400, 'invalid service request "a:b:c:d"'])
   const ref = (name: string) => ({ kind: 'Pod', namespace: 'default', name })
-  await request('POST', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', {
-    metadata: { name: 's-1', labels: { 'kubernetes.io/service-name': 's' } },
-    addressType: 'IPv4',
-    endpoints: [
-      { addresses: ['10.0.0.2'], conditions: { ready: false }, targetRef: ref('far') },
-      { addresses: ['10.0.0.1'], conditions: { ready: true }, targetRef: ref('p') },
+  await request('POST', `${NS}/endpoints`, {
+    metadata: { name: 's' },
+    subsets: [
+      {
+        addresses: [{ ip: '10.0.0.1', targetRef: ref('p') }],
+        notReadyAddresses: [{ ip: '10.0.0.2', targetRef: ref('far') }],
+        ports: [{ name: 'http', port: 8080 }],
+      },
     ],
-    ports: [{ name: 'http', port: 8080 }],
   })
   assert.deepEqual(await through('s:http'), [200, 'hello '])
   assert.deepEqual(await through('s:80'), [200, 'hello '])
   assert.deepEqual(await through('s:81'), [503, 'no service port 81 found for service "s"'])
-  assert.deepEqual(await through('s:other'), [503, 'no endpoints available for service "s"'])
+  assert.deepEqual(await through('s:other'), [503, 'no endpoints available for service "s:other"'])
   assert.deepEqual(asked, ['p:8080', 'p:8080'])
 })
 
-test('who may write EndpointSlices does not choose where the server connects to: only ready pods of the namespace count', async () => {
+test('who may write Endpoints does not choose where the server connects to: only ready pods of the namespace count', async () => {
   const { request, asked } = await proxyServer()
   await request('POST', '/api/v1/namespaces', { metadata: { name: 'mine' } })
-  const slices = (namespace: string) =>
-    `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`
   const pod = { kind: 'Pod', namespace: 'default', name: 'p' }
   const table = [
-    ['mine', { addresses: ['10.9.9.9'] }],
-    ['mine', { addresses: ['10.0.0.1'], targetRef: pod }],
-    ['default', { addresses: ['10.9.9.9'], targetRef: pod }],
-    ['default', { addresses: ['10.0.0.1'], targetRef: { ...pod, name: 'nope' } }],
-    ['default', { addresses: ['10.0.0.1'], targetRef: { ...pod, kind: 'Node' } }],
+    ['mine', { ip: '10.9.9.9' }],
+    ['mine', { ip: '10.0.0.1', targetRef: pod }],
+    ['default', { ip: '10.9.9.9', targetRef: pod }],
+    ['default', { ip: '10.0.0.1', targetRef: { ...pod, name: 'nope' } }],
+    ['default', { ip: '10.0.0.1', targetRef: { ...pod, kind: 'Node' } }],
   ] as const
-  for (const [index, [namespace, endpoint]] of table.entries()) {
+  for (const [index, [namespace, address]] of table.entries()) {
     const name = `s${index}`
-    const created = await request('POST', slices(namespace), {
-      metadata: { name, labels: { 'kubernetes.io/service-name': name } },
-      addressType: 'IPv4',
-      endpoints: [endpoint],
-      ports: [{ name: '', port: programPort }],
+    const created = await request('POST', `/api/v1/namespaces/${namespace}/endpoints`, {
+      metadata: { name },
+      subsets: [{ addresses: [address], ports: [{ port: programPort }] }],
     })
     assert.equal(created.status, 201)
     await request('POST', `/api/v1/namespaces/${namespace}/services`, {

@@ -39,6 +39,7 @@ type Locate = (call: SubresourceCall, target: ProxyTarget) => Endpoint
 type Pass = () => Promise<SubresourceAnswer>
 
 const DEFAULT_PORT = 80
+const SCHEMES = ['', 'http', 'https']
 
 export function proxies(kubelets: Kubelets | undefined): readonly SubresourceHandler[] {
   return [
@@ -71,10 +72,14 @@ function proxy(resource: string, find: (call: SubresourceCall) => Pass): Subreso
   }
 }
 
-function targetOf({ name: text }: SubresourceCall): ProxyTarget {
+function targetOf({ name: text, resource }: SubresourceCall): ProxyTarget {
   const parts = text.split(':')
-  if (parts.length === 3) return { scheme: parts[0]!, name: parts[1]!, port: parts[2]! }
-  return { scheme: '', name: parts[0]!, port: parts[1] ?? '' }
+  const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts]
+  if (parts.length > 3 || !SCHEMES.includes(scheme)) {
+    const kind = resource.resource.replace(/s$/, '')
+    throw new ApiError(400, 'BadRequest', `invalid ${kind} request ${JSON.stringify(text)}`)
+  }
+  return { scheme, name, port }
 }
 
 function passedToEndpoint(
@@ -161,29 +166,25 @@ function checkedPort(number: number, shown: string): number {
   throw new ApiError(400, 'BadRequest', `invalid port ${JSON.stringify(shown)}`)
 }
 
-/** The first ready pod that has the port. */
+/** The first ready pod that has the port, among those that the Endpoints of the service name. */
 function serviceEndpoint(call: SubresourceCall, { name, port }: ProxyTarget): Endpoint {
   const service = parentOf({ ...call, name })
-  const portName = /^\d+$/.test(port) ? portNameOf(service, Number(port)) : port
-  const slices = call.server
-    .list('discovery.k8s.io', 'endpointslices', call.namespace)
-    .filter((slice) => slice['metadata'].labels?.['kubernetes.io/service-name'] === name)
-  for (const { ports, endpoints } of slices as readonly Stored[]) {
-    const found = ports?.find((entry: Stored) => (entry.name ?? '') === portName)
-    if (found?.port === undefined) continue
-    for (const endpoint of endpoints ?? []) {
-      if (endpoint.conditions?.ready === false) continue
-      const pod = endpointPod(endpoint, call.namespace, (podName) =>
+  const portName = /^-?\d+$/.test(port) ? portNameOf(service, Number(port)) : port
+  const found = call.server.get('', 'endpoints', call.namespace, name)
+  if (found === undefined) throw notFound(call.resource, name)
+  const subsets: readonly Stored[] = found['subsets'] ?? []
+  for (const { addresses = [], ports = [] } of subsets) {
+    const named = ports.find((entry: Stored) => (entry.name ?? '') === portName)
+    if (named === undefined) continue
+    for (const { ip, targetRef } of addresses as readonly Stored[]) {
+      const pod = endpointPod({ addresses: [ip], targetRef }, call.namespace, (podName) =>
         call.server.get('', 'pods', call.namespace, podName),
       )
-      if (pod !== undefined) return { pod, address: endpoint.addresses[0], port: found.port }
+      if (pod !== undefined) return { pod, address: ip, port: named.port }
     }
   }
-  throw new ApiError(
-    503,
-    'ServiceUnavailable',
-    `no endpoints available for service ${JSON.stringify(name)}`,
-  )
+  const told = JSON.stringify(subsets.length === 0 ? name : call.name)
+  throw new ApiError(503, 'ServiceUnavailable', `no endpoints available for service ${told}`)
 }
 
 function portNameOf(service: Stored, number: number): string {

@@ -41,3 +41,11 @@ function wrongType(expected: string, value: unknown): StrategicMergeError {
   const received = value === null || value === undefined ? '%!s(<nil>)' : goTypeName(value)
   return new StrategicMergeError(`expected a ${expected}, but received a ${received}`)
 }
+
+/** `schema`: the struct that has no such field, `core-v1.PodSpec`. */
+export function unknownField(schema: string, name: string): StrategicMergeError {
+  const struct = schema.slice(schema.indexOf('.') + 1)
+  return new StrategicMergeError(
+    `unable to find api field in struct ${struct} for the json field "${name}"`,
+  )
+}

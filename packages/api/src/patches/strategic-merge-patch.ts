@@ -12,7 +12,12 @@ import {
   dropNulls,
   withoutDirectives,
 } from './strategic-merge-directives.ts'
-import { StrategicMergeError, mustBeList, unknownPatchType } from './strategic-merge-error.ts'
+import {
+  StrategicMergeError,
+  mustBeList,
+  unknownField,
+  unknownPatchType,
+} from './strategic-merge-error.ts'
 import { deletedFrom, mergedInOrder, mergedList } from './strategic-merge-lists.ts'
 import type { MergeItems } from './strategic-merge-lists.ts'
 
@@ -133,6 +138,10 @@ function mergeOrderedList(
   const current = Object.hasOwn(result, key) ? mustBeList(result[key]) : undefined
   const changes = Object.hasOwn(patch, key) ? mustBeList(patch[key]) : undefined
   const field = fieldOf(fields, key)
+  if (field === undefined && fields?.schema !== undefined)
+    throw unknownField(fields.schema.name, key)
+  if (field?.type === 'map')
+    throw new StrategicMergeError('expected slice or array type, but got: struct')
   const merged = mergedInOrder(current, changes, order, {
     mergeKey: field?.patchMergeKey,
     isMerged: field?.patchStrategy?.includes('merge') === true,

@@ -160,6 +160,8 @@ const POINTER_STRINGS: FieldTable = {
     'gmsaCredentialSpec gmsaCredentialSpecName runAsUserName',
   'discovery-v1.Endpoint': 'hostname nodeName zone',
   'discovery-v1.EndpointPort': 'name protocol appProtocol',
+  'meta-v1.DeleteOptions': 'propagationPolicy',
+  'meta-v1.Preconditions': 'uid resourceVersion',
   'networking-v1.HTTPIngressPath': 'pathType',
   'networking-v1.IngressClassParametersReference': 'apiGroup namespace scope',
   'networking-v1.IngressPortStatus': 'error',

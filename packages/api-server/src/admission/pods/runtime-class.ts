@@ -2,6 +2,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { compareQuantities } from '@gyropilot/api'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { unclassified } from '../../http/errors.ts'
 import { isFor, read, refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 
@@ -16,6 +17,7 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
     handles: (request) => request.operation === 'CREATE' && isFor(request, '', 'pods'),
     mutate(request) {
       const { spec } = request.object!
+      if (spec.runtimeClassName === '') throw unclassified('resource name may not be empty')
       const found = classOf(request)
       if (spec.runtimeClassName && found === undefined) {
         throw refusal(

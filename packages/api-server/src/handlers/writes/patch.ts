@@ -19,7 +19,7 @@ import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { duplicateFields } from '@gyropilot/schema/duplicate-fields'
 import { parseJson, type Occurrences } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import { DecodeError } from '@gyropilot/schema'
+import { ConversionError, DecodeError } from '@gyropilot/schema'
 import { unconverted } from './unconverted.ts'
 import {
   apiVersionOf,
@@ -98,6 +98,7 @@ export function patchObject(
         : decodeValue(patched, { occurrences }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
+    if (error instanceof ConversionError && type === 'strategic') throw unclassified(error.message)
     const told = type === 'merge' ? firstRefusal(patched, decoding, error) : error
     throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : told.message)
   }
@@ -151,6 +152,10 @@ export function appliedDraft(merged: Draft, configuration: Stored, decoding: Dec
     const type = `${group}/${version}, Kind=${kind}`
     // Of what was applied: a namespace that stands in the path alone is not told.
     const { namespace = '', name = '' } = configuration['metadata'] ?? {}
+    if (error instanceof ConversionError)
+      throw unclassified(
+        `failed to convert to unversioned (${namespace}/${name}; ${type}): ${error.message}`,
+      )
     throw unclassified(
       `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${unconverted(error)}`,
     )

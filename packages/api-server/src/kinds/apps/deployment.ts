@@ -1,5 +1,7 @@
 import type { Deployment, DeploymentStrategy } from '@gyropilot/api'
-import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
+import { ConversionError } from '@gyropilot/schema'
+import { integerProblem } from '@gyropilot/schema/go-integer'
+import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isZeroIntOrPercent,
@@ -87,10 +89,36 @@ function validateStatus(
   validateCollisionCount(status, stored, errors)
 }
 
+const ROLLBACK = 'deprecated.deployment.rollback.to'
+
+/** The revision to go back to was a field once, and is one still inside the server: of an annotation it is made a number. */
+function convertRollback({ metadata }: DraftOf<Deployment>): void {
+  const text = metadata?.annotations?.[ROLLBACK]
+  if (text === undefined) return
+  if (text === '') return setRollback(metadata!, undefined)
+  const problem = integerProblem(text)
+  if (problem !== undefined)
+    throw new ConversionError(
+      `failed to parse annotation[${ROLLBACK}]=${text} as int64: ${problem}`,
+    )
+  setRollback(metadata!, String(BigInt(text)))
+}
+
+function setRollback(
+  metadata: NonNullable<DraftOf<Deployment>['metadata']>,
+  revision: string | undefined,
+): void {
+  const { [ROLLBACK]: _, ...others } = metadata.annotations ?? {}
+  if (revision !== undefined) metadata.annotations = { ...others, [ROLLBACK]: revision }
+  else if (Object.keys(others).length > 0) metadata.annotations = others
+  else delete metadata.annotations
+}
+
 export const deployment: KindRules<Deployment> = {
   group: 'apps',
   kind: 'Deployment',
   defaults(object) {
+    convertRollback(object)
     const spec = (object.spec ??= {})
     spec.replicas ??= 1
     spec.strategy ??= {}
@@ -122,6 +150,11 @@ export const deployment: KindRules<Deployment> = {
         'must be greater than minReadySeconds',
       )
     }
+    validateNonNegative(
+      Number(object.metadata?.annotations?.[ROLLBACK] ?? 0),
+      errors,
+      'spec.rollback.version',
+    )
   },
   generationOf: (object) => [object.spec, object.metadata?.annotations],
   validateUpdate: validateSelectorUnchanged,
@@ -130,6 +163,7 @@ export const deployment: KindRules<Deployment> = {
       const metadata = (object.metadata ??= {})
       if (stored.metadata?.labels === undefined) delete metadata.labels
       else metadata.labels = stored.metadata.labels
+      setRollback(metadata, stored.metadata?.annotations?.[ROLLBACK])
     },
     validateUpdate: validateStatus,
   },

@@ -60,7 +60,6 @@ export const namespace: KindRules<Namespace> = {
     },
   },
   selectableFields: {
-    name: (object) => object.metadata?.name ?? '',
     'status.phase': (object) => object.status?.phase ?? '',
   },
   columns: tableColumns('namespaces', { Status: (object) => object.status?.phase ?? '' }),
