@@ -28,7 +28,7 @@ interface Step {
   readonly query?: Readonly<Record<string, string>>
   readonly contentType?: string
   readonly accept?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: unknown
 }
 
@@ -66,7 +66,7 @@ export function instantiate(step: Step, namespace: string): FuzzRequest {
   const { body } = step
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(step.headers ?? {}))
-    headers[name.toLowerCase()] = filled(value)
+    headers[name.toLowerCase()] = filled([value].flat().join(', '))
   if (step.contentType !== undefined) headers['content-type'] = step.contentType
   if (step.accept !== undefined) headers['accept'] = step.accept
   return {
