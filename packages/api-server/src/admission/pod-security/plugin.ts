@@ -14,7 +14,6 @@ import type { PodSecurityDefaults } from './defaults.ts'
 const PREFIX = 'pod-security.kubernetes.io/'
 const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const VERSION = /^(latest|v1\.(0|[1-9][0-9]*))$/
-const LONGEST_WARNING_LIST = 10
 
 const TEMPLATED = new Set([
   'daemonsets',
@@ -54,8 +53,18 @@ function standardOf(
   mode: (typeof MODES)[number],
   defaults: PodSecurityDefaults = {},
 ): Standard {
-  const level = labels?.[`${PREFIX}${mode}`] ?? defaults[mode]
-  const version = labels?.[`${PREFIX}${mode}-version`] ?? 'latest'
+  const told = labels?.[`${PREFIX}${mode}`]
+  const enforced = labels?.[`${PREFIX}enforce`]
+  // What is enforced is warned of as well, unless the namespace says what is, or more is warned of by default.
+  const follows =
+    told === undefined &&
+    enforced !== undefined &&
+    LEVELS.indexOf(enforced) > LEVELS.indexOf(defaults[mode] ?? 'privileged')
+  const level = told ?? (follows ? enforced : defaults[mode])
+  const version =
+    labels?.[`${PREFIX}${mode}-version`] ??
+    (follows ? labels?.[`${PREFIX}enforce-version`] : undefined) ??
+    'latest'
   const known = level !== undefined && LEVELS.includes(level)
   // A namespace that got a bad label past us is held to the strictest reading for enforcement.
   const fallback = level !== undefined && mode === 'enforce' ? 'restricted' : 'privileged'
@@ -181,7 +190,7 @@ function warnOfExistingPods(
   request.warn(
     `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${target}`,
   )
-  for (const [problem, names] of [...byProblem].slice(0, LONGEST_WARNING_LIST)) {
+  for (const [problem, names] of byProblem) {
     const [first, ...others] = names.toSorted()
     const rest =
       others.length === 0 ? '' : ` (and ${others.length} other pod${others.length > 1 ? 's' : ''})`

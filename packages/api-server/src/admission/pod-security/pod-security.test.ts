@@ -253,6 +253,34 @@ describe('PodSecurity', () => {
     await server.server.stop()
   })
 
+  test('what is enforced of pods is warned of in templates, unless the namespace says what is', async () => {
+    const server = await startServer()
+    const warnings: string[] = []
+    for (const [name, labels] of [
+      ['follows', { enforce: 'baseline', 'enforce-version': 'v1.20' }],
+      ['other-version', { enforce: 'baseline', 'warn-version': 'v1.22' }],
+      ['says', { enforce: 'baseline', warn: 'privileged' }],
+    ] as const) {
+      const prefixed = Object.entries(labels).map(([key, value]) => [`${LABEL}/${key}`, value])
+      await makeNamespace(server, name, Object.fromEntries(prefixed) as Record<string, string>)
+      const template = {
+        metadata: { labels: { app: 'a' } },
+        spec: { hostPID: true, containers: [{ name: 'a', image: 'i' }] },
+      }
+      const { headers } = await server.call(
+        'POST',
+        `/apis/apps/v1/namespaces/${name}/deployments`,
+        {
+          metadata: { name: 'd' },
+          spec: { selector: { matchLabels: { app: 'a' } }, template },
+        },
+      )
+      warnings.push(/baseline:[\w.]+/.exec(String(headers['warning']))?.[0] ?? '')
+    }
+    assert.deepEqual(warnings, ['baseline:v1.20', 'baseline:v1.22', ''])
+    await server.server.stop()
+  })
+
   test('bad labels of a namespace are 422; tightening one warns of its pods', async () => {
     const server = await startServer()
     const ns = await makeNamespace(server, 'a')
