@@ -1,6 +1,6 @@
 /** The number of replicas of a workload, in one shape for all kinds. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Scale". */
 import { labelQueryOf, labelQueryOfLabels } from '@gyropilot/api'
-import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
+import type { ApiError, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { conflict, invalid, STALE } from '../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -59,13 +59,28 @@ function checkScale(call: SubresourceCall, wanted: Stored): void {
   if (errors.list.length > 0) throw invalid('autoscaling', 'Scale', call.name, errors.list)
 }
 
+/** A patch is refused as one of the Scale, before it comes to the storage of the parent. */
+function otherUid({ method, resource, namespace, name }: SubresourceCall, why: string): ApiError {
+  if (method === 'PATCH')
+    return conflict({ ...resource, resource: `${resource.resource}/scale` }, name, why)
+  const kept = resource.resource === 'replicationcontrollers' ? 'controllers' : resource.resource
+  const key = `/registry/${kept}/${namespace}/${name}`
+  return conflict(
+    resource,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
+  )
+}
+
 /** Only spec.replicas is taken; uid and version are preconditions when given. */
 function setReplicas(call: SubresourceCall, parent: Draft, wanted: Stored): void {
   const { uid, resourceVersion } = wanted['metadata'] ?? {}
   const { metadata } = parent
   if (uid && uid !== metadata.uid) {
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
-    throw conflict(call.resource, call.name, why)
+    throw otherUid(
+      call,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+    )
   }
   if (resourceVersion && resourceVersion !== metadata.resourceVersion)
     throw conflict(call.resource, call.name, STALE)
