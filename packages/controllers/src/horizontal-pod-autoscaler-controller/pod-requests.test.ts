@@ -34,6 +34,13 @@ test('a request that is missing in any container is an error', () => {
   assert.equal(sum(object, 'a'), 1_000)
 })
 
+test('a container that a pod does not have is an error, also where it is one that is over', () => {
+  const object = pod({ containers: [container('a', '1')], initContainers: [container('b', '5')] })
+  assert.throws(() => sum(object, 'b'), { message: 'container b not found in Pod p' })
+  const none = pod({ initContainers: [container('b', '5')] })
+  assert.equal(sum(none), 0)
+})
+
 test('what the pod as a whole requests comes first, if there is any', () => {
   const containers = [container('a', '1')]
   const whole = pod({ containers, resources: { requests: { cpu: '3' } } })

@@ -5,7 +5,7 @@
 import { quantityToMilli } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 
-/** Thousandths by name of the pod. Throws when a request is missing in any pod. `container`: of that one alone. */
+/** Thousandths by name of the pod. Throws when a request, or the container, is missing in any pod. `container`: of that one alone. */
 export function podRequests(
   pods: readonly Pod[],
   resource: string,
@@ -38,9 +38,11 @@ function containerRequests(pod: Pod, resource: string, named: string | undefined
     ({ restartPolicy }) => restartPolicy === 'Always',
   )
   const running: readonly Container[] = [...(pod.spec?.containers ?? []), ...sidecars]
+  const counted = running.filter(({ name }) => named === undefined || name === named)
+  if (named !== undefined && counted.length === 0)
+    throw new Error(`container ${named} not found in Pod ${pod.metadata?.name}`)
   let sum = 0
-  for (const { name, resources } of running) {
-    if (named !== undefined && name !== named) continue
+  for (const { name, resources } of counted) {
     const quantity = resources?.requests?.[resource]
     if (quantity === undefined)
       throw new Error(
