@@ -140,6 +140,27 @@ describe('bodies of subresources pass admission', () => {
     await server.stop()
   })
 
+  test('a pod that is created on a node learns them, too, whatever it said itself', async () => {
+    const world = await startServer()
+    const ns = await makeNamespace(world, 'a')
+    const { server, call } = world
+    const zone = 'topology.kubernetes.io/zone'
+    await call('POST', '/api/v1/nodes', { metadata: { name: 'n1', labels: { [zone]: 'z' } } })
+    const labelsOf = async (name: string, nodeName?: string): Promise<unknown> => {
+      const made = pod(name)
+      const { body } = await call('POST', `${ns}/pods`, {
+        ...made,
+        metadata: { name, labels: { [zone]: 'mine', app: 'a' } },
+        spec: { ...made.spec, nodeName },
+      })
+      return body.metadata.labels
+    }
+    assert.deepEqual(await labelsOf('there', 'n1'), { [zone]: 'z', app: 'a' })
+    assert.deepEqual(await labelsOf('nowhere'), { [zone]: 'mine', app: 'a' })
+    assert.deepEqual(await labelsOf('gone', 'n2'), { [zone]: 'mine', app: 'a' })
+    await server.stop()
+  })
+
   test('nothing is bound in a terminating namespace', async () => {
     const world = await startServer()
     const ns = await makeNamespace(world, 'a')

@@ -4,13 +4,15 @@ import type { AdmissionWorld } from '../world.ts'
 
 const TOPOLOGY_LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 
-/** A pod learns zone and region of its node when it is bound. */
+/** A pod learns zone and region of its node when it is bound, or created on it. */
 export function podTopologyLabels(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'PodTopologyLabels',
-    handles: (request) => request.operation === 'CREATE' && isBinding(request),
-    mutate({ object }) {
-      const node = read(world, 'nodes', object!['target']?.name ?? '')
+    handles: (request) => request.operation === 'CREATE' && (isBinding(request) || isPod(request)),
+    mutate(request) {
+      const { object } = request
+      const nodeName = isPod(request) ? object!['spec'].nodeName : object!['target']?.name
+      const node = read(world, 'nodes', nodeName ?? '')
       const labels: Record<string, string> = {}
       for (const key of TOPOLOGY_LABELS) {
         const value = node?.['metadata'].labels?.[key]
@@ -21,6 +23,10 @@ export function podTopologyLabels(world: AdmissionWorld): AdmissionPlugin {
       metadata.labels = { ...metadata.labels, ...labels }
     },
   }
+}
+
+function isPod({ resource, subresource }: AdmissionRequest): boolean {
+  return resource.group === '' && resource.resource === 'pods' && !subresource
 }
 
 function isBinding({ resource, subresource }: AdmissionRequest): boolean {
