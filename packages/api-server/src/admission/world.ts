@@ -68,12 +68,6 @@ export function refusal(request: AdmissionRequest, why: string): ApiError {
   return forbidden(request.resource, name, why)
 }
 
-/** One error as it is, several in brackets; the same is told once. */
-export function aggregate(messages: readonly string[]): string {
-  const different = [...new Set(messages)]
-  return different.length === 1 ? different[0]! : `[${different.join(', ')}]`
-}
-
 /** Newest first, ties by name: how a default class is chosen among several. */
 export function newestFirst(objects: readonly Stored[]): Stored[] {
   const timeOf = (object: Stored): number => Date.parse(object['metadata'].creationTimestamp ?? '')

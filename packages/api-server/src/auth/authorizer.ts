@@ -1,4 +1,5 @@
 /** Who may do what: system:masters, the node authorizer, RBAC. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
+import { aggregateText } from '@gyropilot/foundation'
 import type { Authorizer, RequestAttributes, UserInfo } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
@@ -75,7 +76,7 @@ class ChainAuthorizer implements RbacAuthorizer {
       else if (rules.some((rule) => ruleAllows(rule, attributes)))
         return { allowed: true, reason: allowedReason(binding, subject) }
     }
-    if (errors.length > 0) return { allowed: false, reason: `RBAC: ${joinErrors(errors)}` }
+    if (errors.length > 0) return { allowed: false, reason: `RBAC: ${aggregateText(errors)}` }
     return nodeDecision
   }
 
@@ -97,12 +98,6 @@ class ChainAuthorizer implements RbacAuthorizer {
   stop(): void {
     this.#index.stop()
   }
-}
-
-/** Several errors in brackets, one alone as it is; repeated ones once. */
-export function joinErrors(errors: readonly string[]): string {
-  const distinct = [...new Set(errors)]
-  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`
 }
 
 function missingRole(binding: Stored): string {

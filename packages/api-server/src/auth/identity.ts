@@ -11,7 +11,10 @@ export const GROUP = {
 } as const
 
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:'
+const NODE_PREFIX = 'system:node:'
 export const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id'
+/** In the extra of a service account: the node on which its pod is. */
+export const NODE_NAME = 'authentication.kubernetes.io/node-name'
 
 export const ANONYMOUS: UserInfo = {
   name: 'system:anonymous',
@@ -63,8 +66,14 @@ export function userInfoBody(user: UserInfo): Record<string, unknown> {
   }
 }
 
+/** The node of a user name that a node can have, else undefined. */
+export function nodeOfUserName(userName: string): string | undefined {
+  const node = userName.startsWith(NODE_PREFIX) ? userName.slice(NODE_PREFIX.length) : ''
+  return dnsSubdomain(node).length === 0 ? node : undefined
+}
+
 /** The node of a kubelet's identity (`system:node:n1` in group system:nodes), else undefined. */
-export function nodeNameOf(user: UserInfo): string | undefined {
-  if (!user.name.startsWith('system:node:') || !user.groups.includes(GROUP.nodes)) return undefined
-  return user.name.slice('system:node:'.length)
+export function nodeNameOf({ name, groups }: UserInfo): string | undefined {
+  if (!name.startsWith(NODE_PREFIX) || !groups.includes(GROUP.nodes)) return undefined
+  return name.slice(NODE_PREFIX.length)
 }

@@ -2,16 +2,13 @@
  * The ways in which somebody may act as another, each with its own rights: for one kind of request only (KEP-5284, verbs
  * `impersonate:<mode>` and `impersonate-on:<mode>:<verb>`), or as the whole identity (verb `impersonate`).
  */
-import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { validateDomainPrefixedPath } from '@gyropilot/schema/validation/domain-path'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { textOfErrors } from '../http/errors.ts'
 import type { ApiError, Authorizer, RequestAttributes, UserInfo } from '../contracts.ts'
 import { forbiddenRequest } from './forbidden.ts'
-import { GROUP, splitServiceAccountUserName } from './identity.ts'
+import { GROUP, NODE_NAME, nodeOfUserName, splitServiceAccountUserName } from './identity.ts'
 
-const NODE_PREFIX = 'system:node:'
-const NODE_NAME_EXTRA = 'authentication.kubernetes.io/node-name'
 const AUTHENTICATION = 'authentication.k8s.io'
 const CALLERS_REMEMBERED = 1024
 
@@ -67,20 +64,15 @@ export class ImpersonationModes {
   }
 }
 
-function nodeOf(userName: string): string | undefined {
-  const node = userName.startsWith(NODE_PREFIX) ? userName.slice(NODE_PREFIX.length) : ''
-  return node !== '' && dnsSubdomain(node).length === 0 ? node : undefined
-}
-
 /** Service accounts and nodes have modes of their own only as they are: without groups, a uid or anything extra. */
 function isFor(mode: Mode, wanted: Wanted, caller: UserInfo): boolean {
   const { uid, groups, extra } = wanted
   const isNameOnly = uid === '' && groups.length === 0 && Object.keys(extra).length === 0
-  const node = nodeOf(wanted.name)
+  const node = nodeOfUserName(wanted.name)
   const isAccount = splitServiceAccountUserName(wanted.name) !== undefined
   switch (mode) {
     case 'associated-node':
-      return isNameOnly && node !== undefined && caller.extra[NODE_NAME_EXTRA]?.[0] === node
+      return isNameOnly && node !== undefined && caller.extra[NODE_NAME]?.[0] === node
     case 'arbitrary-node':
       return isNameOnly && node !== undefined
     case 'serviceaccount':
@@ -130,7 +122,7 @@ function partsOf(mode: Mode, wanted: Wanted, caller: UserInfo): Question[] {
   const account = splitServiceAccountUserName(wanted.name)
   if (account !== undefined) result.push({ ...base, resource: 'serviceaccounts', ...account })
   else if (mode === 'associated-node' || mode === 'arbitrary-node') {
-    const name = mode === 'associated-node' ? '*' : nodeOf(wanted.name)!
+    const name = mode === 'associated-node' ? '*' : nodeOfUserName(wanted.name)!
     result.push({ ...base, resource: 'nodes', name })
   } else result.push({ ...base, resource: 'users', name: wanted.name })
   if (wanted.uid !== '')

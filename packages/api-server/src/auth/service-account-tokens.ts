@@ -9,7 +9,12 @@ import type { UserInfo } from '../contracts.ts'
 import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
-import { CREDENTIAL_ID, serviceAccountGroups, serviceAccountUserName } from './identity.ts'
+import {
+  CREDENTIAL_ID,
+  NODE_NAME,
+  serviceAccountGroups,
+  serviceAccountUserName,
+} from './identity.ts'
 import { algorithmOf, decodeToken, isSignedBy, keyIdOf, signToken } from './json-web-token.ts'
 import type { DecodedToken } from './json-web-token.ts'
 
@@ -206,7 +211,7 @@ export class ServiceAccountTokens {
       return undefined
     const extra: Record<string, string[]> = {}
     if (typeof jti === 'string') extra[CREDENTIAL_ID] = [`JTI=${jti}`]
-    if (node !== undefined) extra['authentication.kubernetes.io/node-name'] = [node.name]
+    if (node !== undefined) extra[NODE_NAME] = [node.name]
     if (node?.uid !== undefined) extra['authentication.kubernetes.io/node-uid'] = [node.uid]
     if (pod !== undefined) {
       extra['authentication.kubernetes.io/pod-name'] = [pod.name]

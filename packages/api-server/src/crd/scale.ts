@@ -2,6 +2,7 @@
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { STALE, badRequest, conflict, internalError, invalid, notFound } from '../http/errors.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
+import { storageError } from '../registry/storage-errors.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { setAt, valueAt } from './schemas/structural-schema.ts'
 
@@ -64,12 +65,12 @@ function checkScale(call: SubresourceCall, wanted: Stored, paths: Stored): void 
 
 function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {
   const { uid, resourceVersion } = wanted['metadata'] ?? {}
-  if (uid && uid !== draft['metadata'].uid)
-    throw conflict(
-      call.resource,
-      call.name,
-      `StorageError: invalid object, Code: 4, Key: /${call.resource.group}/${call.resource.resource}/${call.namespace === '' ? '' : `${call.namespace}/`}${call.name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${draft['metadata'].uid}`,
-    )
+  if (uid && uid !== draft['metadata'].uid) {
+    const { resource, namespace, name } = call
+    const key = `/${resource.group}/${resource.resource}/${namespace === '' ? '' : `${namespace}/`}${name}`
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${draft['metadata'].uid}`
+    throw conflict(resource, name, storageError(key, why))
+  }
   if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion)
     throw conflict(call.resource, call.name, STALE)
   setAt(draft, paths['specReplicasPath'], wanted['spec']?.replicas ?? 0)

@@ -148,25 +148,23 @@ function typedKindOf(resource: ServedResource, subresource: string): TypedKind |
   const own = kind === resource.info.kind
   if (own && resource.custom) return (resource.definition as OwnershipSource | undefined)?.ownership
   const typed = builtInKind(apiVersion, kind)
-  return typed === undefined || !own ? typed : withVersions(typed, resource, apiVersion)
+  return typed === undefined || !own ? typed : withVersions(typed, resource)
 }
 
-const versioned = new Map<string, TypedKind>()
+const versioned = new Map<TypedKind, TypedKind>()
 
 /** The few built-in kinds whose versions have different fields convert; all others have one form in every version. */
-function withVersions(typed: TypedKind, resource: ServedResource, apiVersion: string): TypedKind {
-  const isVersioned = VERSIONED.has(resource.storage.collection)
-  const key = isVersioned ? apiVersion : `${apiVersion}/${resource.info.kind}`
-  let kind = versioned.get(key)
+function withVersions(typed: TypedKind, resource: ServedResource): TypedKind {
+  let kind = versioned.get(typed)
   if (kind === undefined) {
     const same = { type: typed.type, convert: unchanged, revert: unchanged }
     kind = {
       ...typed,
-      inVersion: isVersioned
+      inVersion: VERSIONED.has(resource.storage.collection)
         ? (other) => otherVersion(resource, other)
         : (other) => (isVersionOf(resource, other) ? same : undefined),
     }
-    versioned.set(key, kind)
+    versioned.set(typed, kind)
   }
   return kind
 }

@@ -43,3 +43,30 @@ test('a Service whose type becomes one that nobody knows is refused for its type
     )
   }
 })
+
+test('Given another uid, then the storage names the key under which kube-apiserver keeps the object', async () => {
+  const { request } = await createTestServer()
+  const namespaced = '/api/v1/namespaces/default'
+  const labels = { a: 'b' }
+  const spec = { containers: [{ name: 'c', image: 'i' }] }
+  const controller = { selector: labels, template: { metadata: { labels }, spec } }
+  const table: readonly [string, string, object][] = [
+    ['/api/v1/nodes', 'minions/x', {}],
+    [`${namespaced}/services`, 'services/specs/default/x', { spec: { ports: [{ port: 80 }] } }],
+    [`${namespaced}/replicationcontrollers`, 'controllers/default/x', { spec: controller }],
+    [`${namespaced}/configmaps`, 'configmaps/default/x', {}],
+  ]
+  for (const [path, key, body] of table) {
+    const made = await request('POST', path, { ...body, metadata: { name: 'x' } })
+    assert.equal(made.status, 201)
+    const other = { ...made.value, metadata: { ...made.value.metadata, uid: 'other' } }
+    for (const [query, prefix] of [
+      ['', '/registry'],
+      ['?dryRun=All', ''],
+    ]) {
+      const { status, value } = await request('PUT', `${path}/x${query}`, other)
+      assert.equal(status, 409)
+      assert.match(value.message, new RegExp(`Code: 4, Key: ${prefix}/${key}, ResourceVersion: 0`))
+    }
+  }
+})

@@ -1,5 +1,6 @@
 /** The catalogue of refusals. Contract: docs/behaviour/api-server/requests.md, "Status". */
 import type { StatusCause } from '@gyropilot/api'
+import { aggregateText } from '@gyropilot/foundation'
 import { ApiError, type ResourceInfo } from '../contracts.ts'
 import type { FieldError } from '@gyropilot/schema/field-errors'
 import { badRequest } from '@gyropilot/schema/api-error'
@@ -164,8 +165,7 @@ export function forbidden(
 
 /** All errors in one line, equal ones once. */
 export function textOfErrors(errors: readonly FieldError[]): string {
-  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))]
-  return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
+  return aggregateText(errors.map(({ field, message }) => `${field}: ${message}`))
 }
 
 /** 422 with one cause per error; the message names equal errors once. */

@@ -1,7 +1,8 @@
 /** Puts a pod on a node. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Binding". */
-import { formatTime } from '@gyropilot/foundation'
+import { aggregateText, formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { conflict, unclassified } from '../http/errors.ts'
+import { storageError } from '../registry/storage-errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, success } from './answers.ts'
 
@@ -52,8 +53,7 @@ function checkTarget({ target }: Draft): void {
     )
   }
   if (!target?.name) problems.push('target.name: Required value')
-  if (problems.length > 0)
-    throw unclassified(problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`)
+  if (problems.length > 0) throw unclassified(aggregateText(problems))
 }
 
 function assign(pod: Draft, binding: Draft, nowMs: number): void {
@@ -99,8 +99,7 @@ function checkPreconditions({ metadata }: Stored, binding: Stored): void {
   }
   if (parts.length === 0) return
   const key = `/registry/pods/${metadata.namespace}/${metadata.name}`
-  const text = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${parts[0]}`
-  throw conflict(PODS, metadata.name, text)
+  throw conflict(PODS, metadata.name, storageError(key, `Precondition failed: ${parts[0]}`))
 }
 
 interface Condition {

@@ -2,9 +2,8 @@
  * Questions that are answered and forgotten: who is this, may they do that.
  * Contract: docs/behaviour/api-server/requests.md, "Reviews".
  */
-import { formatTime } from '@gyropilot/foundation'
+import { aggregateText, formatTime } from '@gyropilot/foundation'
 import type { Authentication, RbacAuthorizer } from '../auth/index.ts'
-import { joinErrors } from '../auth/authorizer.ts'
 import { nodeNameOf, userInfoBody, withAuthenticatedGroup } from '../auth/identity.ts'
 import type {
   RequestAttributes,
@@ -248,6 +247,6 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
       nonResourceURLs,
     })),
     incomplete: failures.length > 0,
-    ...(failures.length === 0 ? {} : { evaluationError: joinErrors(failures) }),
+    ...(failures.length === 0 ? {} : { evaluationError: aggregateText(failures) }),
   }
 }

@@ -2,6 +2,7 @@
 import { labelQueryOf, labelQueryOfLabels } from '@gyropilot/api'
 import type { ApiError, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { conflict, invalid, STALE } from '../http/errors.ts'
+import { storageError, storagePrefix } from '../registry/storage-errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parentOf } from './answers.ts'
@@ -63,13 +64,8 @@ function checkScale(call: SubresourceCall, wanted: Stored): void {
 function otherUid({ method, resource, namespace, name }: SubresourceCall, why: string): ApiError {
   if (method === 'PATCH')
     return conflict({ ...resource, resource: `${resource.resource}/scale` }, name, why)
-  const kept = resource.resource === 'replicationcontrollers' ? 'controllers' : resource.resource
-  const key = `/registry/${kept}/${namespace}/${name}`
-  return conflict(
-    resource,
-    name,
-    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`,
-  )
+  const key = `/registry/${storagePrefix(resource.resource)}/${namespace}/${name}`
+  return conflict(resource, name, storageError(key, why))
 }
 
 /** Only spec.replicas is taken; uid and version are preconditions when given. */

@@ -354,44 +354,43 @@ class Parser {
   #listLiteral({ offset }: Token): Expression {
     const elements: Expression[] = []
     const optional = new Set<number>()
-    const tokens = this.#tokens
-    tokens.within([']', ','], () => {
-      while (!tokens.is(']')) {
-        const begins = tokens.is('?') || tokens.beginsOperand()
-        if (elements.length > 0 && !begins) return
-        if (elements.length === 0 && !tokens.expectOperand(EXPECTED.listItem, [']', ',', '?']))
-          return
-        if (tokens.is(']') || tokens.is(',')) return
-        if (tokens.take('?') !== undefined) optional.add(elements.length)
-        elements.push(this.#expression())
-        if (!tokens.expectNext(']') || tokens.take(',') === undefined) return
-      }
+    this.#items(']', EXPECTED.listItem, (isOptional) => {
+      if (isOptional) optional.add(elements.length)
+      elements.push(this.#expression())
+      return true
     })
-    if (elements.length === 0) tokens.take(',')
-    tokens.expect(']')
+    if (elements.length === 0) this.#tokens.take(',')
+    this.#tokens.expect(']')
     return { kind: 'list', elements, optional, offset }
   }
 
   #mapLiteral({ offset }: Token): Expression {
     const entries: MapEntry[] = []
     const tokens = this.#tokens
-    tokens.within(['}', ','], () => {
-      while (!tokens.is('}')) {
-        const begins = tokens.is('?') || tokens.beginsOperand()
-        if (entries.length > 0 && !begins) return
-        if (entries.length === 0 && !tokens.expectOperand(EXPECTED.mapEntry, ['}', ',', '?']))
-          return
-        if (tokens.is('}') || tokens.is(',')) return
-        const optional = tokens.take('?') !== undefined
-        const key = tokens.within([':'], () => this.#expression())
-        if (tokens.expect(':') === undefined) return
-        entries.push({ key, value: this.#expression(), optional })
-        if (!tokens.expectNext('}') || tokens.take(',') === undefined) return
-      }
+    this.#items('}', EXPECTED.mapEntry, (optional) => {
+      const key = tokens.within([':'], () => this.#expression())
+      if (tokens.expect(':') === undefined) return false
+      entries.push({ key, value: this.#expression(), optional })
+      return true
     })
     tokens.take(',')
     tokens.expect('}')
     return { kind: 'map', entries, offset }
+  }
+
+  /** What stands before `close`, which is left. `readItem` is false when it could not go on. */
+  #items(close: string, expected: string, readItem: (optional: boolean) => boolean): void {
+    const tokens = this.#tokens
+    tokens.within([close, ','], () => {
+      for (let isFirst = true; !tokens.is(close); isFirst = false) {
+        const begins = isFirst
+          ? tokens.expectOperand(expected, [close, ',', '?'])
+          : tokens.is('?') || tokens.beginsOperand()
+        if (!begins || tokens.is(close) || tokens.is(',')) return
+        if (!readItem(tokens.take('?') !== undefined)) return
+        if (!tokens.expectNext(close) || tokens.take(',') === undefined) return
+      }
+    })
   }
 }
 

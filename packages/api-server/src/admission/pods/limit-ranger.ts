@@ -1,9 +1,10 @@
 /** Fills in and checks what LimitRanges say of containers, pods and claims. */
+import { aggregateText } from '@gyropilot/foundation'
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import { compareQuantities, podResources, quantityToMilli } from '@gyropilot/api'
 import type { Quantity, ResourceList } from '@gyropilot/api'
-import { aggregate, isFor, readAll, refusal } from '../world.ts'
+import { isFor, readAll, refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 
 const ANNOTATION = 'kubernetes.io/limit-ranger'
@@ -26,7 +27,7 @@ export function limitRanger(world: AdmissionWorld): AdmissionPlugin {
         const violations = isClaim
           ? claimViolations(request.object!, range)
           : podViolations(request.object!, range)
-        if (violations.length > 0) throw refusal(request, aggregate(violations))
+        if (violations.length > 0) throw refusal(request, aggregateText(violations))
       }
     },
   }

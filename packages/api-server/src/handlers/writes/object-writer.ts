@@ -35,7 +35,7 @@ import {
   checkUid,
   checkVersion,
   deduplicateOwners,
-  storageError,
+  storageErrorOf,
 } from './write-checks.ts'
 import {
   storageKey,
@@ -196,7 +196,7 @@ export class ObjectWriter {
     const uid = draft['metadata']?.uid
     if (uid) {
       const text = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
-      throw conflict(target.resource.info, target.name, storageError(target, text, dryRun))
+      throw conflict(target.resource.info, target.name, storageErrorOf(target, text, dryRun))
     }
     if (draft['metadata'] !== undefined && !dryRun) delete draft['metadata'].resourceVersion
     return draft

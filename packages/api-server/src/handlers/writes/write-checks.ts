@@ -3,6 +3,7 @@ import { deepEqual } from '@gyropilot/api'
 import { conflict, invalid, STALE, unclassified } from '../../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { StoredEntry } from '../../storage/store.ts'
+import { storageError, storagePrefix } from '../../registry/storage-errors.ts'
 import { parseVersion } from '../options.ts'
 import { storageKey, type Target, type WriteContext } from './writes.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
@@ -17,28 +18,19 @@ export function checkUid(target: Target, metadata: Draft, stored: Stored, dryRun
   const current = stored['metadata'].uid
   if (!sent || sent === current) return
   const text = `Precondition failed: UID in precondition: ${sent}, UID in object meta: ${current}`
-  throw conflict(target.resource.info, target.name, storageError(target, text, dryRun))
+  throw conflict(target.resource.info, target.name, storageErrorOf(target, text, dryRun))
 }
 
 /** A dry run never comes to the storage: it names the key without the prefix of all keys. */
-export function storageError(
+export function storageErrorOf(
   { resource, namespace, name }: Target,
-  text: string,
+  why: string,
   dryRun: boolean,
 ): string {
   const { info, custom } = resource
-  const prefix = custom
-    ? `${info.group}/${info.resource}`
-    : (STORAGE_PREFIXES[info.resource] ?? info.resource)
+  const prefix = custom ? `${info.group}/${info.resource}` : storagePrefix(info.resource)
   const key = `${dryRun ? '' : '/registry'}/${prefix}/${storageKey(resource, namespace, name)}`
-  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${text}`
-}
-
-const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
-  services: 'services/specs',
-  endpoints: 'services/endpoints',
-  nodes: 'minions',
-  ingresses: 'ingress',
+  return storageError(key, why)
 }
 
 /** What is created has no version yet. A text that is none does not count: kube-apiserver passes over it too. */

@@ -108,6 +108,7 @@ function setRollback(
   metadata: NonNullable<DraftOf<Deployment>['metadata']>,
   revision: string | undefined,
 ): void {
+  if (metadata.annotations?.[ROLLBACK] === revision) return
   const { [ROLLBACK]: _, ...others } = metadata.annotations ?? {}
   if (revision !== undefined) metadata.annotations = { ...others, [ROLLBACK]: revision }
   else if (Object.keys(others).length > 0) metadata.annotations = others

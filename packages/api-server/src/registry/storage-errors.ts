@@ -1,0 +1,18 @@
+/** What kube-apiserver says of an object in its storage that is not the one that was meant. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  services: 'services/specs',
+  endpoints: 'services/endpoints',
+  nodes: 'minions',
+  ingresses: 'ingress',
+  replicationcontrollers: 'controllers',
+}
+
+/** Where objects of a built-in resource are kept, `minions` for nodes: some have the names that they began with. */
+export function storagePrefix(resource: string): string {
+  return PREFIXES[resource] ?? resource
+}
+
+/** `key`: as the storage was asked for it, `/registry/pods/default/p`. */
+export function storageError(key: string, why: string): string {
+  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
+}
