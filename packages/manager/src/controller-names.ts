@@ -94,8 +94,8 @@ export function canonicalItems(
   })
 }
 
-/** One message for each item that names no controller. */
-export function unknownItems(
+/** What items name that is no controller. */
+export function unknownNames(
   items: readonly string[],
   known: readonly KnownController[] = knownControllers,
 ): readonly string[] {
@@ -104,7 +104,16 @@ export function unknownItems(
     .filter((item) => item !== '*')
     .map((item) => item.replace(/^-/, ''))
     .filter((name) => !names.has(name))
-    .map((name) => `${JSON.stringify(name)} is not in the list of known controllers`)
+}
+
+/** One message for each item that names no controller. */
+export function unknownItems(
+  items: readonly string[],
+  known: readonly KnownController[] = knownControllers,
+): readonly string[] {
+  return unknownNames(items, known).map(
+    (name) => `${JSON.stringify(name)} is not in the list of known controllers`,
+  )
 }
 
 /** Whether --controllers turns a controller on: the first item that names it wins, then `*` and its default. */

@@ -1,8 +1,13 @@
 /** What `gyro up` was asked for. Pure. */
 import { parseRuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import type { RuntimeConfig } from '@gyropilot/api-server/runtime-config'
-import { knownControllers, unknownItems } from '@gyropilot/manager/controller-names'
-import { dependencyProblems, featureGates, gateProblems } from '@gyropilot/manager/feature-gates'
+import { knownControllers, unknownItems, unknownNames } from '@gyropilot/manager/controller-names'
+import {
+  dependencyProblems,
+  featureGates,
+  gateProblems,
+  unknownGate,
+} from '@gyropilot/manager/feature-gates'
 import { suggestion } from '@gyropilot/foundation'
 import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
@@ -99,13 +104,15 @@ function check(options: UpOptions): void {
   checkGates(options.featureGates)
   checkCloud(options)
   if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
-  const [unknown] = unknownItems(options.controllers)
-  if (unknown !== undefined) {
-    const names = knownControllers.map(({ name }) => name).toSorted()
-    const [item = ''] = /(?<=").*(?=")/.exec(unknown) ?? []
-    const meant = suggestion(item.replace(/^-/, ''), names)
-    throw invalid(`--controllers: ${unknown}${meant || ` (${names.slice(0, 3).join(', ')}, ...)`}`)
-  }
+  checkControllers(options.controllers)
+}
+
+function checkControllers(items: readonly string[]): void {
+  const [unknown] = unknownNames(items)
+  if (unknown === undefined) return
+  const names = knownControllers.map(({ name }) => name).toSorted()
+  const meant = suggestion(unknown, names) || ` (${names.slice(0, 3).join(', ')}, ...)`
+  throw invalid(`--controllers: ${unknownItems(items)[0]}${meant}`)
 }
 
 function checkCloud({ cloud, cloudConfig }: UpOptions): void {
@@ -118,11 +125,11 @@ function checkCloud({ cloud, cloudConfig }: UpOptions): void {
 }
 
 function checkGates(settings: ReadonlyMap<string, boolean>): void {
-  const [problem] = [...gateProblems(settings), ...dependencyProblems(settings)]
-  if (problem === undefined) return
-  const [unknown] = /(?<=^unrecognized feature gate: ).*/.exec(problem) ?? []
+  const unknown = unknownGate(settings)
   const meant = unknown === undefined ? '' : suggestion(unknown, [...featureGates.keys()])
-  throw invalid(`--feature-gates: ${problem}${meant}`)
+  // An unknown gate is the last of the problems: those behind it are not looked for.
+  const problem = gateProblems(settings).at(-1) ?? dependencyProblems(settings)[0]
+  if (problem !== undefined) throw invalid(`--feature-gates: ${problem}${meant}`)
 }
 
 function runtimeConfig(items: readonly string[]): RuntimeConfig {

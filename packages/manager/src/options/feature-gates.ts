@@ -5,6 +5,11 @@ import { featureGates } from './feature-gate-table.ts'
 export { featureGates } from './feature-gate-table.ts'
 export type { FeatureGate } from './feature-gate-table.ts'
 
+/** The first gate that does not exist. */
+export function unknownGate(settings: ReadonlyMap<string, boolean>): string | undefined {
+  return [...settings.keys()].find((name) => !featureGates.has(name))
+}
+
 /** What is wrong with the given settings: an unknown gate, or locked ones set otherwise. */
 export function gateProblems(settings: ReadonlyMap<string, boolean>): readonly string[] {
   const problems: string[] = []
