@@ -63,6 +63,7 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--controllers', '*,-job-controler'], /did you mean job-controller\?$/],
   [['--components', 'etcd'], /--components names "etcd": use api-server, /],
   [['--components='], /--components is empty/],
+  [['--controllers', '-deploymnt'], /did you mean deployment\?$/],
   [['--controllers', '-nosuch'], /--controllers: "nosuch" is not in the list/],
   [
     ['--runtime-config', 'coordination.k8s.io/v1alpha9=true'],

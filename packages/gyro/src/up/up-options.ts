@@ -111,7 +111,9 @@ function checkControllers(items: readonly string[]): void {
   const [unknown] = unknownNames(items)
   if (unknown === undefined) return
   const names = knownControllers.map(({ name }) => name).toSorted()
-  const meant = suggestion(unknown, names) || ` (${names.slice(0, 3).join(', ')}, ...)`
+  const aliases = knownControllers.flatMap(({ alias }) => alias ?? [])
+  const meant =
+    suggestion(unknown, [...names, ...aliases]) || ` (${names.slice(0, 3).join(', ')}, ...)`
   throw invalid(`--controllers: ${unknownItems(items)[0]}${meant}`)
 }
 
