@@ -176,7 +176,9 @@ function warnOfExistingPods(
 ): void {
   const after = standardOf(request.object!['metadata'].labels, 'enforce', world.podSecurity)
   const before = standardOf(request.oldObject!['metadata'].labels, 'enforce', world.podSecurity)
-  if (LEVELS.indexOf(after.level) <= LEVELS.indexOf(before.level)) return
+  // Another version of a level may forbid what the one before allowed, in whichever direction it moves.
+  const isOtherVersion = after.version !== before.version && after.level !== 'privileged'
+  if (!isOtherVersion && LEVELS.indexOf(after.level) <= LEVELS.indexOf(before.level)) return
   const byProblem = new Map<string, string[]>()
   for (const pod of readAll(world, 'pods', namespace)) {
     const problem = violationsOf(after, pod['metadata'], pod['spec'])

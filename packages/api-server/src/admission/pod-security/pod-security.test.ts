@@ -314,6 +314,24 @@ describe('PodSecurity', () => {
     await server.server.stop()
   })
 
+  test('another version of the same or of a lower level is told of existing pods too, and none of privileged', async () => {
+    const server = await startServer()
+    const ns = await makeNamespace(server, 'a')
+    await server.call('POST', `${ns}/pods`, pod('p', { hostNetwork: true }))
+    const warningOf = async (labels: Record<string, string>): Promise<string> => {
+      const body = { metadata: { labels } }
+      const { headers } = await server.call('PATCH', ns, body, PATCH)
+      return String(headers['warning'] ?? '')
+    }
+    const [level, version] = [`${LABEL}/enforce`, `${LABEL}/enforce-version`]
+    assert.match(await warningOf({ [level]: 'restricted' }), /level \\"restricted:latest\\"/)
+    assert.match(await warningOf({ [version]: 'v1.20' }), /level \\"restricted:v1\.20\\"/)
+    assert.equal(await warningOf({ [level]: 'baseline' }), '')
+    assert.match(await warningOf({ [level]: 'baseline', [version]: 'v1.30' }), /"baseline:v1\.30/)
+    assert.equal(await warningOf({ [level]: 'privileged', [version]: 'v1.31' }), '')
+    await server.server.stop()
+  })
+
   test('defaults hold where a namespace has no label of the mode', async () => {
     const server = await startServer({ podSecurity: { enforce: 'baseline', warn: 'restricted' } })
     const plain = await makeNamespace(server, 'a')
