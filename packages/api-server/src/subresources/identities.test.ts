@@ -43,6 +43,16 @@ describe('token', () => {
       400,
       'cannot bind token to object of type /v1, Kind=Foo',
     ],
+    [
+      { boundObjectRef: { kind: 'Pod', apiVersion: 'apps/v1', name: 'p' } },
+      400,
+      'cannot bind token to object of type apps/v1, Kind=Pod',
+    ],
+    [
+      { boundObjectRef: { kind: 'Pod', apiVersion: 'a/b/c', name: 'q' } },
+      404,
+      'pods "q" not found',
+    ],
   ] as const) {
     test(`refuses: ${message}`, async () => {
       const { server, call, ns } = await inNamespace()

@@ -91,12 +91,23 @@ interface Bound {
   readonly node?: { readonly name: string; readonly uid?: string }
 }
 
+/** What cannot be read as `group/version` counts as nothing said, so that the kind alone decides. */
+function boundGroupVersion(apiVersion: string): {
+  readonly group: string
+  readonly version: string
+} {
+  const parts = apiVersion.split('/')
+  if (parts.length > 2) return { group: '', version: '' }
+  const [group, version] = parts.length === 2 ? parts : ['', apiVersion]
+  return { group: group!, version: version! }
+}
+
 /** The object a token lives and dies with; a bound pod brings its node along. */
 function boundObjects(call: SubresourceCall, reference: Stored | undefined): Bound {
   if (reference === undefined || reference === null) return {}
   const { kind = '', apiVersion = '', name = '', uid = '' } = reference as Record<string, string>
   const resource = BINDABLE[kind]
-  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  const { group, version } = boundGroupVersion(apiVersion)
   if (resource === undefined || group !== '') {
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
   }
