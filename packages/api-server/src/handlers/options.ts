@@ -6,11 +6,12 @@ import {
   parseFieldQuery,
   parseLabelQuery,
 } from '@gyropilot/api'
-import { goQuote, isPrintable } from '@gyropilot/schema/go-quote'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import { parseInteger } from '../http/query-numbers.ts'
 import { badRequest, invalid } from '../http/errors.ts'
 import { isTrue } from '../http/request-info.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { validateFieldManager } from '@gyropilot/schema/validation/metadata'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
@@ -61,7 +62,7 @@ export function writeOptions(
     if (!applyPatch && forced !== undefined)
       errors.forbidden('force', 'may not be specified for non-apply patch')
   }
-  validateFieldManager(fieldManager, errors)
+  validateFieldManager(fieldManager, errors, 'fieldManager')
   validateDryRun(query.getAll('dryRun'), errors)
   const fieldValidation = query.get('fieldValidation') ?? ''
   if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
@@ -85,23 +86,6 @@ const DEFAULTS: WriteOptions = {
 
 function validateDryRun(values: readonly string[], errors: FieldErrors): void {
   if (values.some((value) => value !== 'All')) errors.notSupported('dryRun', values, ['All'])
-}
-
-function validateFieldManager(manager: string, errors: FieldErrors): void {
-  if (Buffer.byteLength(manager) > 128) errors.tooLong('fieldManager', 128)
-  let position = 0
-  for (const char of manager) {
-    if (!isPrintable(char)) {
-      const code = char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
-      const shown = goQuote(manager)
-      errors.list.push({
-        type: 'FieldValueInvalid',
-        field: 'fieldManager',
-        message: `Invalid value: ${shown}: invalid character U+${code} (at position ${position})`,
-      })
-    }
-    position += Buffer.byteLength(char)
-  }
 }
 
 /** From the query string, when the request has no body. */

@@ -2,6 +2,7 @@
 import { schemaOf } from '@gyropilot/api/schema'
 import type { Stored } from '../objects.ts'
 import type { FieldErrors } from '../field-errors.ts'
+import { isPrintable } from '../go/go-quote.ts'
 import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from './names.ts'
 import { isNumber } from './numbers.ts'
@@ -189,6 +190,21 @@ function validateManagedFields(
     if ((entry.fieldsType ?? '') !== '' && entry.fieldsType !== 'FieldsV1') {
       errors.invalid(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`')
     }
+    validateFieldManager(entry.manager ?? '', errors, `${at}.manager`)
+    if (Buffer.byteLength(entry.subresource ?? '') > 256) errors.tooLong(`${at}.subresource`, 256)
+  }
+}
+
+/** The name that a writer gives itself, in a request's query or in an entry of managedFields. */
+export function validateFieldManager(manager: string, errors: FieldErrors, field: string): void {
+  if (Buffer.byteLength(manager) > 128) errors.tooLong(field, 128)
+  let position = 0
+  for (const char of manager) {
+    if (!isPrintable(char)) {
+      const code = char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+      errors.invalid(field, manager, `invalid character U+${code} (at position ${position})`)
+    }
+    position += Buffer.byteLength(char)
   }
 }
 

@@ -87,6 +87,22 @@ test('metadata: keys and values are named, not paths', () => {
   ])
 })
 
+test('metadata: managers and subresources of managedFields are short and can be printed', () => {
+  const problems = (entry: object): readonly string[] =>
+    metadata({ managedFields: [{ operation: 'Update', ...entry }] })
+  const at = 'metadata.managedFields[0]'
+  assert.deepEqual(problems({ manager: 'é'.repeat(64), subresource: 'x'.repeat(256) }), [])
+  assert.deepEqual(problems({ manager: 'é'.repeat(65) }), [
+    `${at}.manager: Too long: may not be more than 128 bytes`,
+  ])
+  assert.deepEqual(problems({ manager: 'é\t' }), [
+    `${at}.manager: Invalid value: "é\\t": invalid character U+0009 (at position 2)`,
+  ])
+  assert.deepEqual(problems({ subresource: 'x'.repeat(257) }), [
+    `${at}.subresource: Too long: may not be more than 256 bytes`,
+  ])
+})
+
 test('generateName is checked without its hyphen', () => {
   assert.deepEqual(metadata({ generateName: 'a-', name: 'a-1' }), [])
   assert.equal(metadata({ generateName: 'A-', name: 'A-1' }).length, 2)
