@@ -212,6 +212,7 @@ export function validateFieldManager(manager: string, errors: FieldErrors, field
 export function validateMetadataUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   const metadata: Stored = object.metadata ?? {}
   const before: Stored = stored.metadata ?? {}
+  validateManagedFields(metadata.managedFields, errors, 'metadata.managedFields')
   const same = (field: string): void => {
     const now = metadata[field]
     if ((now ?? '') !== (before[field] ?? '')) {
