@@ -195,8 +195,12 @@ function validateManagedFields(
   }
 }
 
+/** As managers call themselves; every update looks at all of its managers. */
+const PLAIN_MANAGER = /^[\x20-\x7e]{0,128}$/
+
 /** The name that a writer gives itself, in a request's query or in an entry of managedFields. */
 export function validateFieldManager(manager: string, errors: FieldErrors, field: string): void {
+  if (PLAIN_MANAGER.test(manager)) return
   if (Buffer.byteLength(manager) > 128) errors.tooLong(field, 128)
   let position = 0
   for (const char of manager) {
@@ -212,6 +216,7 @@ export function validateFieldManager(manager: string, errors: FieldErrors, field
 export function validateMetadataUpdate(object: Stored, stored: Stored, errors: FieldErrors): void {
   const metadata: Stored = object.metadata ?? {}
   const before: Stored = stored.metadata ?? {}
+  // Once more than the object's own rules do, as upstream: each mistake is told twice.
   validateManagedFields(metadata.managedFields, errors, 'metadata.managedFields')
   const same = (field: string): void => {
     const now = metadata[field]
