@@ -6,7 +6,7 @@ import { drive } from '@gyropilot/runtime/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { condition, discoveredResource, discovery, migration, says } from './migration-fixtures.ts'
 import type { StorageVersionMigration } from './migration.ts'
-import { missingVerbs, recordVersion } from './record-version.ts'
+import { isMigratable, recordVersion } from './record-version.ts'
 
 const RUNNING = condition('Running', 'True', 'MigrationRunning', 'The migration is running')
 const failure = (message: string) =>
@@ -46,13 +46,13 @@ const old = migration(['running'], { ageMs: 60_000 })
 const young = migration(['running'], { ageMs: 59_000 })
 
 test('Given verb sets, then migratable or not.', () => {
-  const missing = (...verbs: readonly string[]) => missingVerbs({ verbs })
-  assert.deepEqual(missing('get', 'list', 'patch', 'update', 'watch'), [])
-  assert.deepEqual(missing(), ['update', 'patch', 'list'])
-  assert.deepEqual(missing('list', 'create'), ['update', 'patch'])
+  const isWith = (...verbs: readonly string[]) => isMigratable({ verbs })
+  assert.equal(isWith('get', 'list', 'patch', 'update', 'watch'), true)
+  assert.equal(isWith(), false)
+  assert.equal(isWith('list', 'create', 'update'), false)
   const resources = [discoveredResource({ verbs: ['get', 'update'] })]
   const message =
-    'resource "apps/v1, Resource=deployments" does not support discovery operations: [patch list]'
+    'resource "apps/v1, Resource=deployments" does not support discovery operations: [update patch list]'
   assert.deepEqual(sync(running, { resources }).written, [says(running, RUNNING, failure(message))])
 })
 

@@ -13,9 +13,9 @@ import type { StorageVersionMigration } from './migration.ts'
 
 const NEEDED_VERBS = ['update', 'patch', 'list'] as const
 
-/** What of the verbs is not there, in their order. */
-export function missingVerbs({ verbs }: Pick<DiscoveredResource, 'verbs'>): readonly string[] {
-  return NEEDED_VERBS.filter((verb) => !verbs.includes(verb))
+/** Whether its objects can be read and written again: with all of the verbs. */
+export function isMigratable({ verbs }: Pick<DiscoveredResource, 'verbs'>): boolean {
+  return NEEDED_VERBS.every((verb) => verbs.includes(verb))
 }
 
 export function* recordVersion(migration: StorageVersionMigration): Reconcile {
@@ -31,11 +31,11 @@ export function* recordVersion(migration: StorageVersionMigration): Reconcile {
     return yield* markFailed(migration, problem)
   }
   // 3.
-  const missing = missingVerbs(resource)
-  if (missing.length > 0) {
+  if (!isMigratable(resource)) {
+    // All that is needed, as upstream tells, not what of it is missing.
     return yield* markFailed(
       migration,
-      `resource "${resourceText(resource)}" does not support discovery operations: [${missing.join(' ')}]`,
+      `resource "${resourceText(resource)}" does not support discovery operations: [${NEEDED_VERBS.join(' ')}]`,
     )
   }
   // 4.
