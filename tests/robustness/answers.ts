@@ -24,6 +24,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /Too large resource version/,
   /request did not complete within the allotted timeout/,
   /object does not implement the Object interfaces/,
+  /"message":"resource name may not be empty"/,
 ]
 
 /** Undefined when the answer is one that a server may give. */
