@@ -79,6 +79,14 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
     /--feature-gates: unrecognized feature gate: MaxUnavailableStatefullSet: did you mean MaxUnavailableStatefulSet\?$/,
   ],
   [
+    ['--feature-gates=OrderedNamespaceDeletion=false,PodLifecycleSleepAction=false'],
+    /^--feature-gates: cannot set feature gate OrderedNamespaceDeletion to false, feature is locked to true$/,
+  ],
+  [
+    ['--feature-gates=OrderedNamespaceDeletion=false,Nope=true'],
+    /^--feature-gates: unrecognized feature gate: Nope/,
+  ],
+  [
     ['--feature-gates=WorkloadWithJob=true'],
     /--feature-gates: WorkloadWithJob is enabled, but depends on features that are disabled: \[GenericWorkload\]$/,
   ],

@@ -129,9 +129,11 @@ function checkCloud({ cloud, cloudConfig }: UpOptions): void {
 function checkGates(settings: ReadonlyMap<string, boolean>): void {
   const unknown = unknownGate(settings)
   const meant = unknown === undefined ? '' : suggestion(unknown, [...featureGates.keys()])
+  const problems = gateProblems(settings)
   // An unknown gate is the last of the problems: those behind it are not looked for.
-  const problem = gateProblems(settings).at(-1) ?? dependencyProblems(settings)[0]
-  if (problem !== undefined) throw invalid(`--feature-gates: ${problem}${meant}`)
+  const problem = unknown === undefined ? problems[0] : problems.at(-1)
+  const told = problem ?? dependencyProblems(settings)[0]
+  if (told !== undefined) throw invalid(`--feature-gates: ${told}${meant}`)
 }
 
 function runtimeConfig(items: readonly string[]): RuntimeConfig {
