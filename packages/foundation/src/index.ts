@@ -34,6 +34,7 @@ export type {
   Labels,
   MetricOptions,
   MetricsRegistry,
+  Observer,
   StabilityLevel,
 } from './metrics.ts'
 export { PrometheusRegistry, goFloat } from './metrics-registry.ts'

@@ -8,6 +8,7 @@ import type {
   Labels,
   MetricOptions,
   MetricsRegistry,
+  Observer,
 } from './metrics.ts'
 
 type FamilyType = 'counter' | 'gauge' | 'histogram'
@@ -240,7 +241,15 @@ class HistogramFamily extends Family<Distribution> implements Histogram {
   }
 
   observe(value: number, labels: Labels = NO_LABELS): void {
+    this.#add(this.state(labels), value)
+  }
+
+  series(labels: Labels): Observer {
     const state = this.state(labels)
+    return { observe: (value) => this.#add(state, value) }
+  }
+
+  #add(state: Distribution, value: number): void {
     state.counts[this.#bucketOf(value)]!++
     state.sum += value
   }

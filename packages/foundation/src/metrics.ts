@@ -23,6 +23,13 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void
   /** Shows the series of these labels at 0 before anything was observed. */
   initialize(labels: Labels): void
+  /** The series of these labels, shown from now on: for what is observed so often that looking for it each time would tell. */
+  series(labels: Labels): Observer
+}
+
+/** One series of a histogram. */
+export interface Observer {
+  observe(value: number): void
 }
 
 /**
@@ -62,7 +69,7 @@ export interface MetricsRegistry {
 export const silentMetrics: MetricsRegistry = {
   counter: () => ({ increment() {} }),
   gauge: () => ({ set() {}, add() {}, clear() {} }),
-  histogram: () => ({ observe() {}, initialize() {} }),
+  histogram: () => ({ observe() {}, initialize() {}, series: () => ({ observe() {} }) }),
   onCollect() {},
   expose: () => '',
 }

@@ -1,5 +1,5 @@
 /** How long admission takes, under kube-apiserver's names. Contract: docs/behaviour/api-server/requests.md, "Metrics". */
-import type { Clock, Histogram, MetricsRegistry } from '@gyropilot/foundation'
+import type { Clock, Histogram, Labels, MetricsRegistry, Observer } from '@gyropilot/foundation'
 import type { AdmissionRequest } from '../contracts.ts'
 
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
@@ -7,7 +7,9 @@ const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 /** Those that change, those that judge. */
 type Step = 'admit' | 'validate'
 
-/** Runs a part of admission, and remembers how long it took and whether it refused. */
+type Operation = AdmissionRequest['operation']
+
+/** Where the parts of admission are timed. */
 export class AdmissionMetrics {
   readonly #clock: Clock
   readonly #steps: Histogram
@@ -31,39 +33,61 @@ export class AdmissionMetrics {
     })
   }
 
-  step<T>(type: Step, { operation }: AdmissionRequest, work: () => Promise<T>): Promise<T> {
-    return this.#measured(this.#steps, { type, operation }, work)
+  step(type: Step): AdmissionTimer {
+    return new AdmissionTimer(this.#clock, this.#steps, { type })
   }
 
-  plugin<T>(
-    name: string,
-    type: Step,
-    { operation }: AdmissionRequest,
-    work: () => T | Promise<T>,
-  ): T | Promise<T> {
-    return this.#measured(this.#plugins, { name, type, operation }, work)
+  plugin(name: string, type: Step): AdmissionTimer {
+    return new AdmissionTimer(this.#clock, this.#plugins, { name, type })
+  }
+}
+
+/** Two dozen of them run for every write: each finds its series once. */
+export class AdmissionTimer {
+  readonly #clock: Clock
+  readonly #histogram: Histogram
+  readonly #labels: Labels
+  readonly #accepted = new Map<Operation, Observer>()
+
+  constructor(clock: Clock, histogram: Histogram, labels: Labels) {
+    this.#clock = clock
+    this.#histogram = histogram
+    this.#labels = labels
   }
 
-  /** What is done at once stays so: most plug-ins wait for nothing. */
-  #measured<R>(histogram: Histogram, labels: Readonly<Record<string, string>>, work: () => R): R {
+  /** Remembers how long `work` took and whether it refused. What is done at once stays so: most plug-ins wait for nothing. */
+  time<R>(operation: Operation, work: () => R): R {
     const startMs = this.#clock.monotonicMs()
-    const done = (rejected: boolean): void =>
-      histogram.observe((this.#clock.monotonicMs() - startMs) / 1000, {
-        ...labels,
-        rejected: String(rejected),
-      })
     try {
       const result = work()
       if (result instanceof Promise)
         result.then(
-          () => done(false),
-          () => done(true),
+          () => this.#accept(operation, startMs),
+          () => this.#refuse(operation, startMs),
         )
-      else done(false)
+      else this.#accept(operation, startMs)
       return result
     } catch (error) {
-      done(true)
+      this.#refuse(operation, startMs)
       throw error
     }
+  }
+
+  #accept(operation: Operation, startMs: number): void {
+    let series = this.#accepted.get(operation)
+    if (series === undefined) {
+      series = this.#histogram.series({ ...this.#labels, operation, rejected: 'false' })
+      this.#accepted.set(operation, series)
+    }
+    series.observe(this.#secondsSince(startMs))
+  }
+
+  #refuse(operation: Operation, startMs: number): void {
+    const labels = { ...this.#labels, operation, rejected: 'true' }
+    this.#histogram.observe(this.#secondsSince(startMs), labels)
+  }
+
+  #secondsSince(startMs: number): number {
+    return (this.#clock.monotonicMs() - startMs) / 1000
   }
 }

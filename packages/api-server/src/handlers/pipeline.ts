@@ -213,21 +213,20 @@ export class Pipeline {
   }
 
   /** What takes too long is answered without it; the work goes on unseen until it would store something. */
-  async #inTime(
+  #inTime(
     answer: Promise<Answer>,
     bound: TimeBound,
     deadline: { passed: boolean },
   ): Promise<Answer> {
-    const { promise, resolve } = Promise.withResolvers<Answer>()
-    const timer = this.#parts.clock.after(bound.afterMs, () => {
-      deadline.passed = true
-      resolve(bound.answer())
+    return new Promise((resolve, reject) => {
+      const timer = this.#parts.clock.after(bound.afterMs, () => {
+        deadline.passed = true
+        resolve(bound.answer())
+      })
+      answer.then(resolve, reject)
+      const done = (): void => timer.cancel()
+      answer.then(done, done)
     })
-    try {
-      return await Promise.race([answer, promise])
-    } finally {
-      timer.cancel()
-    }
   }
 
   async #authorized(

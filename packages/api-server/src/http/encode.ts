@@ -13,6 +13,24 @@ type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
 /** Lists are sent in pieces of about this size, so that no list exists as one string. */
 const CHUNK_CHARACTERS = 262_144
 
+/**
+ * The whole answer as one text of ASCII characters, whose bytes are its characters; undefined when it has others, is written another
+ * way, or is a list. Node sends head and body as one text then, which costs a sixth less of its time than bytes of their own.
+ */
+export function asciiBody(
+  body: Encodable,
+  mediaType: MediaType,
+  pretty: boolean,
+): string | undefined {
+  if (body.kind === 'list' || mediaType !== 'application/json' || pretty) return undefined
+  const text = `${objectText(body)}\n`
+  return Buffer.byteLength(text) === text.length ? text : undefined
+}
+
+function objectText({ value, stored }: Extract<Encodable, { kind: 'object' }>): string {
+  return stored === true ? encodedObject(value as Stored) : stringifyExact(value)
+}
+
 /** The text of an answer in pieces. Compact JSON ends with a newline, indented JSON does not. */
 export async function encodeBody(
   body: Encodable,
@@ -21,9 +39,7 @@ export async function encodeBody(
 ): Promise<Uint8Array[]> {
   if (mediaType === 'application/json' && !pretty) {
     if (body.kind === 'list') return encodeList(body)
-    const json =
-      body.stored === true ? encodedObject(body.value as Stored) : stringifyExact(body.value)
-    return [Buffer.from(`${json}\n`)]
+    return [Buffer.from(`${objectText(body)}\n`)]
   }
   if (mediaType === PROTOBUF) {
     const { encodeAnswer } = await protobufAnswers()

@@ -98,13 +98,14 @@ export class SharedSubtrees {
   }
 
   #shareItems(items: unknown[], depth: number): number {
-    const isFrozen = Object.isFrozen(items)
+    // Asked only where something is to be put in: it is a call into the runtime, and most containers keep what they have.
+    let isFrozen: boolean | undefined
     let hash = items.length
     for (let i = 0; i < items.length; i++) {
       const item = items[i]
       if (isContainer(item) && depth < DEEPEST) {
         const shared = this.#shareContainer(item, depth + 1)
-        if (shared !== item && !isFrozen) items[i] = shared
+        if (shared !== item && !(isFrozen ??= Object.isFrozen(items))) items[i] = shared
         hash = Math.imul(hash ^ this.#hash, PRIME)
       } else {
         hash = Math.imul(hash ^ leafHash(item), PRIME)
@@ -114,13 +115,13 @@ export class SharedSubtrees {
   }
 
   #shareMembers(members: Record<string, unknown>, depth: number): number {
-    const isFrozen = Object.isFrozen(members)
+    let isFrozen: boolean | undefined
     let hash = 0x811c9dc5
     for (const key in members) {
       const member = members[key]
       if (isContainer(member) && depth < DEEPEST) {
         const shared = this.#shareContainer(member, depth + 1)
-        if (shared !== member && !isFrozen) members[key] = shared
+        if (shared !== member && !(isFrozen ??= Object.isFrozen(members))) members[key] = shared
         hash = Math.imul(hash ^ this.#hash ^ key.length, PRIME)
       } else {
         hash = Math.imul(hash ^ leafHash(member) ^ key.length, PRIME)

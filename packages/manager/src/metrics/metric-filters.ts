@@ -87,6 +87,7 @@ export function filteredMetrics(
       return {
         observe: (value, labels) => histogram.observe(value, fit(labels)),
         initialize: (labels) => histogram.initialize(fit(labels)!),
+        series: (labels) => ({ observe: (value) => histogram.observe(value, fit(labels)) }),
       }
     },
     onCollect: (collect) => registry.onCollect(collect),

@@ -31,14 +31,16 @@ export class RecordingMetrics implements MetricsRegistry {
 
   histogram(options: HistogramOptions): Histogram {
     this.families.set(options.name, options)
+    const observe: Histogram['observe'] = (value, labels) => {
+      const series = this.#series(options.name, labels)
+      const known = this.#observations.get(series)
+      if (known === undefined) this.#observations.set(series, [value])
+      else known.push(value)
+    }
     return {
-      observe: (value, labels) => {
-        const series = this.#series(options.name, labels)
-        const known = this.#observations.get(series)
-        if (known === undefined) this.#observations.set(series, [value])
-        else known.push(value)
-      },
+      observe,
       initialize() {},
+      series: (labels) => ({ observe: (value) => observe(value, labels) }),
     }
   }
 

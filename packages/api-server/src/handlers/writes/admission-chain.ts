@@ -1,29 +1,45 @@
 /** Admission of one request: every plug-in in order, first those that change, later those that judge. */
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
-import type { AdmissionMetrics } from '../admission-metrics.ts'
+import type { AdmissionMetrics, AdmissionTimer } from '../admission-metrics.ts'
 import type { Target, WriteContext } from './writes.ts'
 
-/** What a plug-in that changes answers. */
-type MutateResult = ReturnType<NonNullable<AdmissionPlugin['mutate']>>
+type Mutate = NonNullable<AdmissionPlugin['mutate']>
+type Validate = NonNullable<AdmissionPlugin['validate']>
+
+/** What a plug-in does in one of the two steps, timed. */
+interface Timed<Work extends Mutate | Validate> {
+  readonly plugin: AdmissionPlugin
+  readonly work: Work
+}
 
 export class AdmissionChain {
-  readonly #plugins: readonly AdmissionPlugin[]
-  readonly #metrics: AdmissionMetrics | undefined
+  readonly #mutating: readonly Timed<Mutate>[]
+  readonly #validating: readonly Timed<Validate>[]
+  readonly #mutateAll: (request: AdmissionRequest) => Promise<void>
+  readonly #validateAll: (request: AdmissionRequest) => Promise<void>
 
   constructor(plugins: readonly AdmissionPlugin[], metrics?: AdmissionMetrics) {
-    this.#plugins = plugins
-    this.#metrics = metrics
+    this.#mutating = plugins.flatMap((plugin) => {
+      if (plugin.mutate === undefined) return []
+      const work = plugin.mutate.bind(plugin)
+      return { plugin, work: timed(metrics?.plugin(plugin.name, 'admit'), work) }
+    })
+    this.#validating = plugins.flatMap((plugin) => {
+      if (plugin.validate === undefined) return []
+      const work = plugin.validate.bind(plugin)
+      return { plugin, work: timed(metrics?.plugin(plugin.name, 'validate'), work) }
+    })
+    this.#mutateAll = timed(metrics?.step('admit'), (request) => this.#mutate(request))
+    this.#validateAll = timed(metrics?.step('validate'), (request) => this.#validate(request))
   }
 
   mutate(request: AdmissionRequest): Promise<void> {
-    const work = (): Promise<void> => this.#mutate(request)
-    return this.#metrics?.step('admit', request, work) ?? work()
+    return this.#mutateAll(request)
   }
 
   validate(request: AdmissionRequest): Promise<void> {
-    const work = (): Promise<void> => this.#validate(request)
-    return this.#metrics?.step('validate', request, work) ?? work()
+    return this.#validateAll(request)
   }
 
   async #mutate(request: AdmissionRequest): Promise<void> {
@@ -33,26 +49,18 @@ export class AdmissionChain {
   /** Whether a plug-in asked for another run of all. */
   async #mutateOnce(request: AdmissionRequest): Promise<boolean> {
     let again = false
-    for (const plugin of this.#plugins) {
-      if (plugin.mutate === undefined || !plugin.handles(request)) continue
-      const work = (): MutateResult => plugin.mutate!(request)
-      const pending =
-        this.#metrics === undefined
-          ? work()
-          : this.#metrics.plugin(plugin.name, 'admit', request, work)
+    for (const { plugin, work } of this.#mutating) {
+      if (!plugin.handles(request)) continue
+      const pending = work(request)
       if (pending !== undefined && (await pending) === 'reinvoke') again = true
     }
     return again
   }
 
   async #validate(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#plugins) {
-      if (plugin.validate === undefined || !plugin.handles(request)) continue
-      const work = (): void | Promise<void> => plugin.validate!(request)
-      const pending =
-        this.#metrics === undefined
-          ? work()
-          : this.#metrics.plugin(plugin.name, 'validate', request, work)
+    for (const { plugin, work } of this.#validating) {
+      if (!plugin.handles(request)) continue
+      const pending = work(request)
       if (pending !== undefined) await pending
     }
   }
@@ -86,6 +94,14 @@ export class AdmissionChain {
     await this.mutate(request)
     await this.validate(request)
   }
+}
+
+function timed<R>(
+  timer: AdmissionTimer | undefined,
+  work: (request: AdmissionRequest) => R,
+): (request: AdmissionRequest) => R {
+  if (timer === undefined) return work
+  return (request) => timer.time(request.operation, () => work(request))
 }
 
 export function admissionRequest(

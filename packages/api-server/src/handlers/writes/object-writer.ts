@@ -24,6 +24,7 @@ import {
   validateCreate,
   validateUpdate,
 } from '../../registry/strategy.ts'
+import { encodedObject } from '../../storage/encoding.ts'
 import type { Store, StoredEntry } from '../../storage/store.ts'
 import { admissionRequest, type AdmissionChain } from './admission-chain.ts'
 import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
@@ -161,7 +162,11 @@ export class ObjectWriter {
       }
       checkSize(encoded, context)
       checkDeadline(context.deadline)
-      const event = store.commit(key, (revision) => withVersion(encoded, revision))
+      const event = store.commit(key, (revision) => {
+        const object = withVersion(encoded, revision)
+        if (context.answersJson === true) encodedObject(object)
+        return object
+      })
       stored = true
       return { object: event.object, entry: event.entry, created: true }
     } finally {

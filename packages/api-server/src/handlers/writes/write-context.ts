@@ -35,6 +35,7 @@ export function writeContextOf(
     options: admissionOptions(call, options),
     manager: managerOf(call, options),
     bodyBytes: body?.bytes.length ?? bodySize(request),
+    answersJson: answersJson(call),
     deadline,
     warn: (text) => warnings.add(text),
   }
@@ -55,4 +56,15 @@ function admissionOptions({ info }: ResourceCall, options: WriteOptions): Record
     ...(info.query.has('fieldValidation') ? { fieldValidation: options.fieldValidation } : {}),
     ...(options.force === undefined ? {} : { force: options.force }),
   }
+}
+
+/** Only over the network: who asks within the process gets the object. */
+function answersJson({ request, output, pretty, resource }: ResourceCall): boolean {
+  return (
+    bodySize(request) > 0 &&
+    output.mediaType === 'application/json' &&
+    output.transformation === undefined &&
+    !pretty &&
+    resource.storage.fromStored === undefined
+  )
 }

@@ -17,6 +17,8 @@ export interface WriteContext {
   readonly emptyListResets?: boolean
   /** Bytes of the request body; 0 within the process. */
   readonly bodyBytes: number
+  /** The answer will be the JSON of what is stored. */
+  readonly answersJson?: boolean
   /** Absent: the server's own writes have no bound. */
   readonly deadline?: Deadline
   warn(message: string): void

@@ -39,8 +39,42 @@ export function watchSession(session: ServerHttp2Session, { headersMs, idleMs }:
   })
 }
 
-/** Ends an exchange that takes too long. Call the result when it is over or has become a stream. */
-export function boundExchange(end: () => void, { requestMs }: Deadlines): () => void {
-  const timer = setTimeout(end, requestMs)
-  return () => clearTimeout(timer)
+interface Exchange {
+  readonly endsAtMs: number
+  readonly end: () => void
+}
+
+/** Ends exchanges that take too long. All have the same time, so that one timer is enough for those that are open. */
+export class ExchangeBounds {
+  readonly #requestMs: number
+  /** In the order in which they began, which is that in which their time is over. */
+  readonly #open = new Set<Exchange>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor({ requestMs }: Deadlines) {
+    this.#requestMs = requestMs
+  }
+
+  /** Call the result when the exchange is over or has become a stream. */
+  begin(end: () => void): () => void {
+    const exchange = { endsAtMs: performance.now() + this.#requestMs, end }
+    this.#open.add(exchange)
+    if (this.#timer === undefined) this.#wait(this.#requestMs)
+    return () => this.#open.delete(exchange)
+  }
+
+  /** What is open keeps the process alive by its socket. */
+  #wait(forMs: number): void {
+    this.#timer = setTimeout(() => this.#endLate(), forMs).unref()
+  }
+
+  #endLate(): void {
+    this.#timer = undefined
+    const nowMs = performance.now()
+    for (const exchange of this.#open) {
+      if (exchange.endsAtMs > nowMs) return this.#wait(exchange.endsAtMs - nowMs)
+      this.#open.delete(exchange)
+      exchange.end()
+    }
+  }
 }

@@ -149,6 +149,22 @@ test('the bytes of what is read are counted, before compression, and those of wa
   })
 })
 
+test('what is beyond ASCII arrives as UTF-8 of the length that was told, on either protocol', async () => {
+  for (const [name, text] of Object.entries({ ascii: 'plain', latin: 'grüße', wide: '日本 🙂' })) {
+    const body = JSON.stringify({ metadata: { name }, data: { text } })
+    const { headers, bytes } = await send(
+      MAPS,
+      { 'content-type': 'application/json' },
+      'POST',
+      body,
+    )
+    assert.equal(headers['content-length'], String(bytes.length))
+    const read = await sendHttp1(`${MAPS}/${name}`, AUTHORIZATION)
+    for (const answered of [bytes.toString(), read.text])
+      assert.equal(JSON.parse(answered).data.text, text)
+  }
+})
+
 test('each Impersonate-Group of a request is a group, on either protocol', async () => {
   const asMember = (groups: string[]): [string, Record<string, string | string[]>] => [
     '/api/v1/namespaces',

@@ -5,17 +5,17 @@ import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } f
 import type { Duplex } from 'node:stream'
 import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
-import { encodeBody, protobufEvents } from '../encode.ts'
+import { asciiBody, encodeBody, protobufEvents } from '../encode.ts'
 import type { ServerRequest } from '../exchange.ts'
 import { readBody, requestOf } from './incoming.ts'
 import {
   DEADLINES,
-  boundExchange,
+  ExchangeBounds,
   expectFirstRequest,
   watchSession,
   type Deadlines,
 } from './deadlines.ts'
-import { cutOff, drained, setStatus, writeChunks } from './outgoing.ts'
+import { cutOff, drained, setStatus, writeChunks, writeText } from './outgoing.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 import { WatchStream } from './watch-writes.ts'
@@ -61,6 +61,7 @@ export async function listen(
 class HttpsListener implements Listener {
   readonly #options: ListenerOptions
   readonly #deadlines: Deadlines
+  readonly #bounds: ExchangeBounds
   readonly #server: Http2SecureServer
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #sockets = new Set<Duplex>()
@@ -74,6 +75,7 @@ class HttpsListener implements Listener {
   constructor(options: ListenerOptions) {
     this.#options = options
     this.#deadlines = options.deadlines ?? DEADLINES
+    this.#bounds = new ExchangeBounds(this.#deadlines)
     const { headersMs, requestMs } = this.#deadlines
     this.#server = createSecureServer({
       allowHTTP1: true,
@@ -161,7 +163,7 @@ class HttpsListener implements Listener {
     this.#busy++
     outgoing.on('error', () => {})
     if (!('stream' in incoming)) this.#awaited.get(incoming.socket)?.()
-    const settle = boundExchange(() => cutOff(outgoing), this.#deadlines)
+    const settle = this.#bounds.begin(() => cutOff(outgoing))
     // Not before the last byte has gone out: an answer that nobody reads is unfinished.
     outgoing.once('close', settle)
     try {
@@ -208,8 +210,11 @@ class HttpsListener implements Listener {
     }
     switch (body.kind) {
       case 'object':
-      case 'list':
+      case 'list': {
         outgoing.setHeader('content-type', answer.contentType ?? mediaType)
+        const text = asciiBody(body, mediaType, answer.pretty === true)
+        if (text !== undefined && text.length <= COMPRESS_FROM_BYTES)
+          return writeText(outgoing, answer.status, text, answer.sent)
         return writeChunks(
           incoming,
           outgoing,
@@ -218,6 +223,7 @@ class HttpsListener implements Listener {
           COMPRESS_FROM_BYTES,
           answer.sent,
         )
+      }
       case 'bytes':
         outgoing.setHeader('content-type', body.contentType)
         return writeChunks(

@@ -48,6 +48,20 @@ export async function writeChunks(
   ;(outgoing as Http1Response).end(chunks.at(-1))
 }
 
+/** Ends the answer with `text`, of ASCII characters only. */
+export function writeText(
+  outgoing: Outgoing,
+  status: number,
+  text: string,
+  sent?: (bytes: number) => void,
+): void {
+  sent?.(text.length)
+  setStatus(outgoing, status)
+  outgoing.setHeader('content-length', text.length)
+  // As Latin-1, which the head is in: so that Node may send both as one text.
+  ;(outgoing as Http1Response).end(text, 'latin1')
+}
+
 const INTERNAL_ERROR = 500
 
 /** Webhooks may refuse with a code that is no status, and Node sends none beyond 599 (HTTP/2) or 999. */
