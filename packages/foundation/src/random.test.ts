@@ -44,3 +44,18 @@ test('helpers keep their ranges and forms', () => {
     )
   }
 })
+
+test('every digit of UUIDs that is not fixed is spread evenly', () => {
+  const random = new SeededRandom('uuids')
+  const counts = Array.from({ length: 36 }, () => new Map<string, number>())
+  for (let i = 0; i < 3200; i++)
+    for (const [place, digit] of [...uuid(random)].entries())
+      counts[place]!.set(digit, (counts[place]!.get(digit) ?? 0) + 1)
+  for (const [place, digits] of counts.entries()) {
+    const kinds = place === 19 ? 4 : digits.size === 1 ? 1 : 16
+    assert.equal(digits.size, kinds)
+    const expected = 3200 / kinds
+    for (const [digit, count] of digits)
+      assert.ok(Math.abs(count - expected) < 5 * Math.sqrt(expected), `${place} ${digit} ${count}`)
+  }
+})

@@ -74,7 +74,7 @@ export function uuid(random: RandomSource): string {
     let digit = digits.charCodeAt(i)
     if (i === 12) digit = DIGITS.charCodeAt(4)
     // Two bits of it say the variant.
-    if (i === 16) digit = DIGITS.charCodeAt(8 | (digit & 3))
+    if (i === 16) digit = DIGITS.charCodeAt(8 | (DIGITS.indexOf(digits[i]!) & 3))
     codes.push(digit)
   }
   return String.fromCharCode(...codes)
