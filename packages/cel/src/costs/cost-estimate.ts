@@ -198,8 +198,8 @@ class Estimator {
       (initial.value instanceof CelList || initial.value instanceof CelMap)
     if (container) {
       this.#sizes.set(fold, count)
-      const entries = this.#entrySizes(fold.step) ?? { key: UNKNOWN_SIZE, value: UNKNOWN_SIZE }
-      this.#entries.set(fold, entries)
+      // Of maps that folds fill nothing is known of what is in them.
+      this.#joinEntries(fold, [fold.step])
     } else if (fold.accumulator !== ACCUMULATOR) {
       // A bound value: what comes out is the result.
       this.#sizes.set(fold, this.sizeOf(fold.result))
@@ -313,16 +313,13 @@ function literalSize(value: Value): CostRange {
   return value instanceof CelMap ? exactly(value.size) : ONE
 }
 
+/** Undefined when of one of them nothing is known. */
 function unionOfEntries(parts: readonly (EntrySizes | undefined)[]): EntrySizes | undefined {
-  let joined: EntrySizes | undefined
-  for (const part of parts) {
-    if (part === undefined) continue
-    joined =
-      joined === undefined
-        ? part
-        : { key: union(joined.key, part.key), value: union(joined.value, part.value) }
-  }
-  return joined
+  return parts.reduce(
+    (joined, part) =>
+      joined &&
+      part && { key: union(joined.key, part.key), value: union(joined.value, part.value) },
+  )
 }
 
 function partOf(type: CelType, name: string): CelType | undefined {
