@@ -115,7 +115,12 @@ const ORDERS: Readonly<Record<string, (order: number) => boolean>> = {
   '_>=_': (order) => order >= 0,
 }
 const COMPARISONS = Object.entries(ORDERS).flatMap(([name, holds]) => {
-  const evaluate = (a: Value, b: Value): boolean => holds(compare(a, b))
+  const evaluate = (a: Value, b: Value): boolean => {
+    const order = compare(a, b)
+    // Functions of lists take it as it comes; only the operators refuse.
+    if (Number.isNaN(order)) throw new EvaluationError('NaN values cannot be ordered')
+    return holds(order)
+  }
   // Numbers of different types are compared by value.
   const pairs = NUMBERS.flatMap((a) => NUMBERS.map((b) => `${name}(${a}, ${b}): bool`))
   return [
