@@ -286,7 +286,6 @@ class Planner {
     const result = this.plan(fold.result)
     this.#locals.length--
     const grows = fold.accumulator === ACCUMULATOR
-    const absorbs = fold.condition.kind !== 'literal'
     return (run) => {
       const over = range(run)
       const { slots } = run
@@ -296,7 +295,8 @@ class Planner {
         slots[first] = key
         if (second !== undefined) slots[second] = value
         if (condition(run) === false) break
-        slots[accumulator] = absorbs ? attempt(step, run) : step(run)
+        // Also where no later element can make an error irrelevant: it may fail itself, and its error is the one told then.
+        slots[accumulator] = attempt(step, run)
       }
       return result(run)
     }
