@@ -1,17 +1,28 @@
 /** Timestamps on objects: RFC 3339 text, whole seconds for metav1.Time, microseconds for metav1.MicroTime. */
 
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+/**
+ * As Go reads it, which is more than RFC 3339 (hours of one digit, fractions after a comma, zones up to 24:60) and less (no
+ * small letters, no hour 24, no second 60).
+ */
+const TIME =
+  /^(\d{4})-(\d\d)-(\d\d)T([01]?\d|2[0-3]):([0-5]\d):([0-5]\d)(?:[.,](\d+))?(?:Z|([+-])([01]\d|2[0-4]):([0-5]\d|60))$/
+
+/** The calendar repeats itself after 400 years; Date takes the years 0 to 99 for others. */
+const CALENDAR_YEARS = 400
+const CALENDAR_MS = 146_097 * 86_400_000
 
 /** Milliseconds since the Unix epoch; finer parts are cut off. Undefined for absent or malformed text. */
 export function parseTime(text: string | null | undefined): number | undefined {
-  if (text === undefined || text === null || !RFC_3339.test(text)) return undefined
-  const timeMs = Date.parse(text)
-  if (Number.isNaN(timeMs)) return undefined
-  // Date accepts the 31st of every month; RFC 3339 does not.
-  const day = Number(text.slice(8, 10))
-  const month = Number(text.slice(5, 7))
-  const daysInMonth = new Date(Date.UTC(Number(text.slice(0, 4)), month, 0)).getUTCDate()
-  return day >= 1 && day <= daysInMonth ? timeMs : undefined
+  const found = TIME.exec(text ?? '')
+  if (found === null) return undefined
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map(Number)
+  const midnight = new Date(Date.UTC(year! + CALENDAR_YEARS, month! - 1, day!))
+  if (midnight.getUTCMonth() !== month! - 1 || midnight.getUTCDate() !== day) return undefined
+  const [fraction = '', sign, zoneHours, zoneMinutes] = found.slice(7)
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'))
+  const zone = Number(zoneHours ?? 0) * 60 + Number(zoneMinutes ?? 0)
+  const seconds = (hour! * 60 + minute! - (sign === '-' ? -zone : zone)) * 60 + second!
+  return midnight.getTime() - CALENDAR_MS + seconds * 1000 + milliseconds
 }
 
 /** Orders by time, absent and malformed ones first. */

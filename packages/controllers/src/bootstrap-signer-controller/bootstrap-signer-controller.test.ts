@@ -51,6 +51,19 @@ test('Given a ConfigMap without signature and a valid token, then one UPDATE wit
   assert.deepEqual(updated([clusterInfo({ kubeconfig: 'payload' }), tokenSecret()]), SIGNED)
 })
 
+test('a secret that is no text signs with its bytes', () => {
+  const secret = tokenSecret()
+  const data = {
+    ...secret.data,
+    'token-secret': Buffer.from([0xff, 0x00, 0xc3]).toString('base64'),
+  }
+  const signed = updated([clusterInfo({ kubeconfig: 'payload' }), { ...secret, data } as Secret])
+  assert.equal(
+    signed?.['jws-kubeconfig-abc123'],
+    'eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiYzEyMyJ9..NnfSSm4g1GFS6JtCVfXnsWcNvm2MHDZD_2-IJi2CS9k',
+  )
+})
+
 test('Given the right signature, then no request', () => {
   assert.deepEqual(sync([clusterInfo(SIGNED), tokenSecret()])?.effects, [])
 })
@@ -118,7 +131,11 @@ const validity: readonly [string, Record<string, string>, boolean][] = [
 test('Given Secrets without id, without secret, expired, not for signing, then not valid; with empty or future expiration valid', () => {
   for (const [what, values, isValid] of validity) {
     const token = tokenForSigning(tokenSecret(values), NOW_MS)
-    assert.deepEqual(token, isValid ? { id: 'abc123', secret: 'tokenSecret' } : undefined, what)
+    assert.deepEqual(
+      token,
+      isValid ? { id: 'abc123', secret: Buffer.from('tokenSecret') } : undefined,
+      what,
+    )
   }
 })
 

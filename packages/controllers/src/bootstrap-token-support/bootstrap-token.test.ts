@@ -20,9 +20,18 @@ test('a token ends at its time, never without one, and has ended where nobody ca
     [expires('2026-01-01T00:00:00Z'), expires(''), expires('tomorrow'), expirationMs({})],
     [NOW_MS, undefined, -Infinity, undefined],
   )
+  // Time as Go reads it: not quite RFC 3339.
+  assert.deepEqual(
+    [expires('2026-01-01T0:00:00Z'), expires('2026-01-02T00:00:00+24:00')],
+    [NOW_MS, NOW_MS],
+  )
+  assert.deepEqual(
+    [expires('2026-01-01t00:00:00z'), expires('2026-01-01T24:00:00Z')],
+    [-Infinity, -Infinity],
+  )
 })
 
-const TOKEN = { id: 'abc123', secret: 'tokenSecret' }
+const TOKEN = { id: 'abc123', secret: Buffer.from('tokenSecret') }
 const cases: readonly (readonly [string, Secret, boolean])[] = [
   ['is well formed and never ends', secret, true],
   ['ends later', tokenSecret({ expiration: '2026-01-01T00:00:01Z' }), true],

@@ -12,7 +12,8 @@ const NAME = /^bootstrap-token-([a-z0-9]{6})$/
 /** Public id and secret half: `abcdef.0123456789abcdef` in writing. */
 export interface BootstrapToken {
   readonly id: string
-  readonly secret: string
+  /** Any bytes: they need not be text. */
+  readonly secret: Uint8Array
 }
 
 export function isTokenSecret(object: KubernetesObject): boolean {
@@ -20,13 +21,17 @@ export function isTokenSecret(object: KubernetesObject): boolean {
   return metadata?.namespace === TOKEN_NAMESPACE && type === TOKEN_SECRET_TYPE
 }
 
-/** The bytes of a data value as text; empty where there are none. */
-function textOf({ data }: Secret, key: string): string {
-  return Buffer.from(data?.[key] ?? '', 'base64').toString('utf8')
+/** A data value; empty where there is none. */
+function bytesOf({ data }: Secret, key: string): Buffer {
+  return Buffer.from(data?.[key] ?? '', 'base64')
+}
+
+function textOf(secret: Secret, key: string): string {
+  return bytesOf(secret, key).toString('utf8')
 }
 
 /**
- * When the token ends, in milliseconds since the Unix epoch. Undefined: never. What is no RFC 3339 time has always been over:
+ * When the token ends, in milliseconds since the Unix epoch. Undefined: never. What is no time has always been over:
  * -Infinity.
  */
 export function expirationMs(secret: Secret): number | undefined {
@@ -37,8 +42,8 @@ export function expirationMs(secret: Secret): number | undefined {
 /** The token, where the Secret is well formed, has not expired and may be used to sign. */
 export function tokenForSigning(secret: Secret, nowMs: number): BootstrapToken | undefined {
   const [, named] = NAME.exec(secret.metadata?.name ?? '') ?? []
-  const token = { id: textOf(secret, 'token-id'), secret: textOf(secret, 'token-secret') }
-  if (token.id !== named || token.secret === '') return undefined
+  const token = { id: textOf(secret, 'token-id'), secret: bytesOf(secret, 'token-secret') }
+  if (token.id !== named || token.secret.length === 0) return undefined
   if ((expirationMs(secret) ?? Infinity) <= nowMs) return undefined
   return textOf(secret, 'usage-bootstrap-signing') === 'true' ? token : undefined
 }
