@@ -273,6 +273,17 @@ test('Given client-side applied a=1 and apply by `kubectl` of a=2, then no confl
     '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"x"}}\n',
   )
   assert.equal(make().refusal('other', { data: { a: '2' } }).code, 409)
+  for (const [annotations, shown] of [
+    [null, ''],
+    [{ x: null }, '"annotations":{"x":""},'],
+  ] as const) {
+    const other = make()
+    other.apply('kubectl', { metadata: { annotations }, data: { a: '2' } })
+    assert.equal(
+      other.object?.['metadata'].annotations[ANNOTATION],
+      `{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{${shown}"name":"x"}}\n`,
+    )
+  }
 })
 
 test('kubectl does not overwrite what changed since its annotation', () => {

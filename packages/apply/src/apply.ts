@@ -27,12 +27,11 @@ import {
 } from './managers.ts'
 import type { Owner, Owners } from './managers.ts'
 import { merge } from './merge.ts'
-import type { MergeType } from './merge-type.ts'
 import { adaptToSchema } from './schema-change.ts'
 import { removeFields, withStructFields } from './remove.ts'
 import { deepEqual } from '@gyropilot/api'
 import { Comparisons, UNMANAGED_FIELDS, recordUpdate } from './update.ts'
-import type { TypedKind } from './update.ts'
+import type { OtherVersion, TypedKind } from './update.ts'
 
 export interface ApplyRequest {
   readonly kind: TypedKind
@@ -250,36 +249,57 @@ function prune(
   previous: Owner | undefined,
 ): Stored {
   if (previous === undefined || isEmpty(previous.fields)) return merged
-  if (kind.inVersion === undefined || kind.schemaChanges === true)
-    return pruneVersion(kind.type, merged, owners, previous.fields, undefined)
-  if (previous.apiVersion === apiVersion)
-    return pruneVersion(kind.type, merged, owners, previous.fields, apiVersion)
-  const other = kind.inVersion(previous.apiVersion)
-  if (other === undefined) return merged
-  const converted = other.convert(merged)
-  return other.revert(
-    pruneVersion(other.type, converted, owners, previous.fields, previous.apiVersion),
+  const same: OtherVersion = {
+    type: kind.type,
+    convert: (object) => object,
+    revert: (object) => object,
+  }
+  // The versions of a custom resource differ in their schemas only.
+  const isOneForm = kind.inVersion === undefined || kind.schemaChanges === true
+  const versionOf = (version: string): OtherVersion | undefined =>
+    isOneForm || version === apiVersion ? same : kind.inVersion?.(version)
+  const ownVersion = versionOf(previous.apiVersion)
+  if (ownVersion === undefined) return merged
+  const { type } = ownVersion
+  const converted = ownVersion.convert(merged)
+  const last = withStructFields(type, previous.fields)
+  let pruned = ownVersion.revert((removeFields(type, converted, last) ?? {}) as Stored)
+  let owned: FieldSet = {}
+  for (const [version, fields] of fieldsByVersion(owners, isOneForm ? apiVersion : undefined)) {
+    const form = versionOf(version)
+    if (form === undefined) continue
+    if (form === ownVersion) owned = fields
+    pruned = form.revert(withOwnedFields(form, merged, pruned, fields))
+  }
+  const gone = difference(
+    withStructFields(type, fieldsOf(type, converted)),
+    withStructFields(type, fieldsOf(type, ownVersion.convert(pruned))),
   )
+  // Only what the previous apply owned may go, however little of the rest has an owner.
+  const rest = removeFields(type, converted, intersection(gone, last), owned)
+  return ownVersion.revert((rest ?? {}) as Stored)
 }
 
-function pruneVersion(
-  type: MergeType,
-  merged: Stored,
-  owners: Owners,
-  lastApplied: FieldSet,
-  onlyVersion: string | undefined,
-): Stored {
-  const last = withStructFields(type, lastApplied)
-  const pruned = removeFields(type, merged, last)
-  let owned: FieldSet = {}
+/** What anybody owns in each version; `only`: all count as of this one. */
+function fieldsByVersion(owners: Owners, only: string | undefined): Map<string, FieldSet> {
+  const fields = new Map<string, FieldSet>()
   for (const owner of owners.values()) {
-    if (onlyVersion === undefined || owner.apiVersion === onlyVersion)
-      owned = union(owned, owner.fields)
+    const version = only ?? owner.apiVersion
+    fields.set(version, union(fields.get(version) ?? {}, owner.fields))
   }
-  const all = withStructFields(type, fieldsOf(type, merged))
-  const kept = union(withStructFields(type, fieldsOf(type, pruned)), withStructFields(type, owned))
-  const withOwned = removeFields(type, merged, difference(all, kept))
-  // Only what the previous apply owned may go, however little of the rest has an owner.
-  const gone = difference(all, withStructFields(type, fieldsOf(type, withOwned)))
-  return (removeFields(type, merged, intersection(gone, last), owned) ?? {}) as Stored
+  return fields
+}
+
+/** What was pruned and has an owner comes back; in the form of the owner's version. */
+function withOwnedFields(
+  { type, convert }: OtherVersion,
+  merged: Stored,
+  pruned: Stored,
+  owned: FieldSet,
+): Stored {
+  const before = convert(merged)
+  const all = withStructFields(type, fieldsOf(type, before))
+  const left = withStructFields(type, fieldsOf(type, convert(pruned)))
+  const kept = union(left, withStructFields(type, owned))
+  return (removeFields(type, before, difference(all, kept)) ?? {}) as Stored
 }

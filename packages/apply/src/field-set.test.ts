@@ -63,15 +63,17 @@ test('operations that change nothing return the same tree', () => {
 
 test('elements stand in order: fields by name, keys by their values with numbers as numbers', () => {
   const tree = set({
-    'v:"b"': {},
-    'k:{"containerPort":443,"protocol":"TCP"}': {},
-    'f:b': {},
-    'k:{"protocol":"UDP","containerPort":80}': {},
-    'k:{"containerPort":80,"protocol":"TCP"}': {},
-    'f:a': {},
-    '.': {},
+    'f:list': {
+      'v:"b"': {},
+      'k:{"containerPort":443,"protocol":"TCP"}': {},
+      'f:b': {},
+      'k:{"protocol":"UDP","containerPort":80}': {},
+      'k:{"containerPort":80,"protocol":"TCP"}': {},
+      'f:a': {},
+      '.': {},
+    },
   })
-  assert.deepEqual(Object.keys(tree), [
+  assert.deepEqual(Object.keys(tree['f:list']!), [
     '.',
     'f:a',
     'f:b',
@@ -84,6 +86,8 @@ test('elements stand in order: fields by name, keys by their values with numbers
 
 test('field sets of clients are brought to canonical form or refused', () => {
   assert.deepEqual(set({ 'k:{ "b": 1, "a": "x" }': { '.': {} } }), { 'k:{"a":"x","b":1}': {} })
+  assert.deepEqual(set({ 'f:a': { '.': 5, 'i:01': null } }), { 'f:a': { '.': {}, 'i:1': {} } })
+  assert.deepEqual(set({ '.': {}, 'x:data': 5, 'f:a': { 'y:b': {} } }), { 'f:a': {} })
   for (const bad of [
     1,
     null,

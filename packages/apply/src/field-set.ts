@@ -279,20 +279,34 @@ function isRecord(value: unknown): value is Record<string, unknown> {
  */
 export function parseFieldSet(value: unknown): FieldSet | undefined {
   if (!isRecord(value)) return undefined
+  const { [SELF]: _root, ...elements } = value
+  return parseElements(elements)
+}
+
+/** What stands below `.` says nothing, and elements of a type that is not known yet are passed over with all below them. */
+function parseElements(value: unknown): FieldSet | undefined {
+  if (value === null) return EMPTY
+  if (!isRecord(value)) return undefined
   const result: MutableFieldSet = {}
   for (const [element, child] of Object.entries(value)) {
+    if (element === SELF) {
+      result[SELF] = EMPTY
+      continue
+    }
+    if (/^[^fkvi]:/.test(element)) continue
     const canonical = canonicalElement(element)
-    const node = parseFieldSet(child)
+    const node = parseElements(child)
     if (canonical === undefined || node === undefined) return undefined
-    result[canonical] = canonical === SELF ? EMPTY : onlySelf(node) ? EMPTY : node
+    result[canonical] = onlySelf(node) ? EMPTY : node
   }
   return inOrder(result)
 }
 
 function canonicalElement(element: string): string | undefined {
-  if (element === SELF || element.startsWith('f:')) return element
+  if (element.startsWith('f:')) return element
   const prefix = element.slice(0, 2)
   const text = element.slice(2)
+  if (prefix === 'i:') return /^[+-]?\d+$/.test(text) ? `i:${Number(text)}` : undefined
   let value: unknown
   try {
     value = parseExact(text)
@@ -300,8 +314,7 @@ function canonicalElement(element: string): string | undefined {
     return undefined
   }
   if (prefix === 'k:') return isRecord(value) ? keyElement(Object.entries(value)) : undefined
-  if (prefix === 'v:') return valueElement(value)
-  return prefix === 'i:' && Number.isInteger(value) ? `i:${text}` : undefined
+  return prefix === 'v:' ? valueElement(value) : undefined
 }
 
 /** `k:{"containerPort":80,"protocol":"TCP"}` */

@@ -14,7 +14,6 @@ interface Options {
   readonly subresource?: string
   readonly filter?: FieldFilter
   readonly force?: boolean
-  readonly emptyListResets?: boolean
 }
 
 /** One object of a built-in kind, as successive requests leave it. */
@@ -45,7 +44,6 @@ export class ObjectUnderTest {
       subresource: options.subresource ?? '',
       filter: options.filter ?? {},
       nowMs: this.nowMs,
-      emptyListResets: options.emptyListResets,
     })
     this.#store(updated)
   }

@@ -35,17 +35,21 @@ export function fieldsLastApplied(type: MergeType, live: Stored, apiVersion: str
 export function recordLastApplied(object: Draft, configuration: Stored): void {
   const annotations = object.metadata?.annotations as Record<string, string> | undefined
   if (annotations?.[ANNOTATION] === undefined || annotations[ANNOTATION] === '') return
-  const { [ANNOTATION]: _, ...others } = (configuration.metadata?.annotations ?? {}) as Record<
-    string,
-    string
-  >
-  const metadata = { ...configuration.metadata, annotations: others }
-  if (configuration.metadata?.annotations === undefined) delete metadata.annotations
+  const { annotations: applied, ...metadata } = configuration.metadata ?? {}
+  if (applied !== undefined && applied !== null) {
+    const { [ANNOTATION]: _, ...others } = applied as Record<string, string | null>
+    metadata['annotations'] = texts(others)
+  }
   const text = `${stringifyExact(withSortedKeys({ ...configuration, metadata }))}\n`
-  const rewritten = { ...annotations, [ANNOTATION]: text }
+  const rewritten = { ...texts(annotations), [ANNOTATION]: text }
   if (sizeBytes(rewritten) > ANNOTATIONS_SIZE_MAX_BYTES)
     delete (rewritten as Record<string, string | undefined>)[ANNOTATION]
   object.metadata = { ...object.metadata, annotations: rewritten }
+}
+
+/** An annotation without a value has an empty one. */
+function texts(annotations: Readonly<Record<string, string | null>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).map(([name, value]) => [name, value ?? '']))
 }
 
 function sizeBytes(annotations: Readonly<Record<string, string>>): number {

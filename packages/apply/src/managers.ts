@@ -173,11 +173,7 @@ export function capUpdateOwners(owners: Owners): void {
 }
 
 /** An empty list, or one entry with nothing in it: the ways to ask for no tracking. */
-export function asksForReset(
-  entries: readonly ManagedFieldsEntry[],
-  emptyListResets: boolean,
-): boolean {
-  if (entries.length === 0) return emptyListResets
+export function asksForReset(entries: readonly ManagedFieldsEntry[]): boolean {
   if (entries.length > 1) return false
   return Object.values(entries[0] ?? {}).every(
     (value) => value === undefined || value === null || value === '',

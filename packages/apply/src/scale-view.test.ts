@@ -47,7 +47,13 @@ test('Given replicas changed through /scale, then the parent shows an Update ent
   )
 })
 
-test('an owner that kept the replicas keeps its whole entry', () => {
-  const before = [entry('a', MORE)]
-  assert.deepEqual(parentEntries(before, scaleEntries(before, path), 'apps/v1', path), before)
+test('who applied the replicas and kept them keeps its whole entry; an updater has two from then on', () => {
+  const applied = [entry('a', MORE)]
+  assert.deepEqual(parentEntries(applied, scaleEntries(applied, path), 'apps/v1', path), applied)
+  const update = { operation: 'Update' } as const
+  const updated = [entry('a', MORE, update)]
+  assert.deepEqual(parentEntries(updated, scaleEntries(updated, path), 'apps/v1', path), [
+    entry('a', REPLICAS, update),
+    entry('a', { 'f:spec': { 'f:paused': {} } }, update),
+  ])
 })

@@ -53,7 +53,9 @@ export function parentEntries(
       continue
     }
     const seen = identityOf({ ...owner, apiVersion: SCALE_API_VERSION })
-    const kept = inScale.get(seen)
+    // Who applied stays one owner. An updater, whose apiVersion tells it from others, is not found again in that of a
+    // Scale: its replicas become an entry of their own.
+    const kept = owner.operation === 'Apply' ? inScale.get(seen) : undefined
     // A newer time means that this owner wrote through scale again.
     if (kept !== undefined) {
       inScale.delete(seen)
@@ -67,6 +69,8 @@ export function parentEntries(
     if (!isEmpty(rest)) result.set(identity, withFields(owner, rest))
   }
   const path = replicasPath(parentApiVersion)
+  // They stand before the rest of what the same owner has: of two entries with one identity the last is read.
+  const split: Owners = new Map()
   for (const owner of inScale.values()) {
     if (path === undefined || !hasPath(owner.fields, REPLICAS_IN_SCALE)) continue
     const { manager, operation, subresource, time } = owner
@@ -78,7 +82,7 @@ export function parentEntries(
       apiVersion: parentApiVersion,
       fields: setOf(path),
     }
-    result.set(identityOf(added), added)
+    split.set(`${SCALE_API_VERSION} ${identityOf(added)}`, added)
   }
-  return entriesOf(result)
+  return entriesOf(new Map([...split, ...result]))
 }

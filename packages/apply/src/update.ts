@@ -61,8 +61,6 @@ export interface UpdateRequest {
   readonly subresource: string
   readonly filter: FieldFilter
   readonly nowMs: number
-  /** Patches: an empty list asks for no tracking. In a PUT it means nothing. */
-  readonly emptyListResets?: boolean
 }
 
 /** Never in anybody's set. The paths below them are (labels, annotations). */
@@ -116,11 +114,11 @@ function recordWhereDescribed(owners: Owners, request: UpdateRequest): boolean {
 function ownersBefore(request: UpdateRequest): Owners {
   const stored: readonly ManagedFieldsEntry[] | undefined = request.live?.metadata?.managedFields
   if (request.subresource !== '') return ownersOfStored(stored)
-  // The decoder leaves out an empty list, which in a patch asks for no tracking.
+  // The decoder leaves out an empty list, which asks for no tracking.
   const sent = givenValue(request.updated.metadata, 'managedFields')
   if (!Array.isArray(sent)) return ownersOfStored(stored)
-  if (asksForReset(sent, request.emptyListResets === true)) return new Map()
-  if (sent.length === 0 || deepEqual(sent, stored)) return ownersOfStored(stored)
+  if (asksForReset(sent)) return new Map()
+  if (deepEqual(sent, stored)) return ownersOfStored(stored)
   const owners = ownersOfRequest(sent)
   return owners === undefined || owners.size === 0 ? ownersOfStored(stored) : owners
 }

@@ -18,6 +18,19 @@ export function emptyGiven(
   return holder === undefined ? undefined : empties.get(holder)?.[field]
 }
 
+/** For a field that is put back as it was. */
+export function forgetEmpty(holder: object, field: PropertyKey): void {
+  const known = empties.get(holder)
+  if (known !== undefined) Reflect.deleteProperty(known, field)
+}
+
+/** Whether anything in a value, at any depth, was given empty; what stands in the field `aside` does not count. */
+export function givesEmpty(value: unknown, aside?: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Object.keys(empties.get(value) ?? {}).some((field) => field !== aside)) return true
+  return Object.entries(value).some(([field, member]) => field !== aside && givesEmpty(member))
+}
+
 /** The value of a field as the client gave it, for messages: null when it gave none. */
 export function givenValue(
   holder: Readonly<Record<string, unknown>> | undefined,
@@ -34,6 +47,6 @@ export function copyGiven<T>(value: T): T {
     Object.entries(value).map(([name, member]) => [name, copyGiven<unknown>(member)]),
   )
   const known = empties.get(value)
-  if (known !== undefined) empties.set(copy, known)
+  if (known !== undefined) empties.set(copy, { ...known })
   return copy as T
 }

@@ -78,6 +78,11 @@ export function internalForm(
   return form
 }
 
+/** Of what is stored, which holds nothing empty, whatever the request that wrote it gave. */
+export function storedForm(value: Stored | undefined | null, type: string): Draft {
+  return internalForm(structuredClone(value), type)
+}
+
 function fieldValue(
   value: unknown,
   field: InternalField,

@@ -121,6 +121,13 @@ export const internalTypes: Readonly<Record<string, string>> = {
   WeightedPodAffinityTerm: 'Weight# PodAffinityTerm=PodAffinityTerm',
   PodAffinityTerm:
     'LabelSelector? Namespaces? TopologyKey NamespaceSelector? MatchLabelKeys? MismatchLabelKeys?',
+  PodFailurePolicy: 'Rules[]PodFailurePolicyRule',
+  PodFailurePolicyRule:
+    'Action OnExitCodes*PodFailurePolicyOnExitCodes OnPodConditions[]PodFailurePolicyOnPodConditions',
+  PodFailurePolicyOnExitCodes: 'ContainerName? Operator Values?',
+  PodFailurePolicyOnPodConditions: 'Type Status',
+  SuccessPolicy: 'Rules[]SuccessPolicyRule',
+  SuccessPolicyRule: 'SucceededIndexes? SucceededCount?',
   Toleration: 'Key Operator Value Effect TolerationSeconds?',
   HostAlias: 'IP Hostnames?',
   PodDNSConfig: 'Nameservers? Searches? Options[]PodDNSConfigOption',

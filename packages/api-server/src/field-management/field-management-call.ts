@@ -11,8 +11,6 @@ export interface FieldManagementCall {
   readonly draft: Draft
   readonly manager: string
   readonly nowMs: number
-  /** A patch made metadata.managedFields an empty list: from now on nobody's fields are tracked. A PUT cannot say so. */
-  readonly emptyListResets?: boolean
   /** The managedFields that apply left on the subresource's view of the object. */
   readonly appliedFields?: readonly Draft[]
   warn(message: string): void

@@ -45,7 +45,6 @@ export const fieldManagement: FieldManagement = {
       subresource: call.subresource,
       filter: filterOf(call),
       nowMs: call.nowMs,
-      emptyListResets: call.emptyListResets,
     })
   },
   apply(call) {

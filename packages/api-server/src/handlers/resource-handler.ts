@@ -228,7 +228,7 @@ export class ResourceHandler {
           return draft
         },
       },
-      { ...writeContextOf(call, options, undefined), emptyListResets: true },
+      writeContextOf(call, options, undefined),
     )
   }
 

@@ -64,6 +64,8 @@ export interface KindRules<T = any> {
   readonly subresources?: Readonly<Record<string, SubresourceRules<T>>>
   /** Kinds with a generation start at 1; it grows when this part changes. Default for kinds with a status: `spec`. Null: none. */
   readonly generationOf?: ((object: StoredOf<T>) => unknown) | null
+  /** An empty list or map in that part is a change each time it is sent: the store holds none. */
+  readonly generationCountsEmpty?: boolean
   /** PUT creates what is missing, as apply always does (services, roles, leases, endpoints, events, ...). */
   readonly createOnUpdate?: boolean
   /** PUT without a resourceVersion is refused with 422 when false. Default: allowed. */
@@ -97,6 +99,8 @@ export interface KindRules<T = any> {
 
 // oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds
 export interface SubresourceRules<T = any> {
+  /** What is written below metadata is not judged. */
+  readonly metadataUnchecked?: boolean
   /** An object that is missing is created through the subresource: by PUT and apply, or by apply alone. Default: 404. */
   readonly createOnUpdate?: 'always' | 'applied'
   prepareForUpdate?(object: DraftOf<T>, stored: StoredOf<T>, context: RuleContext): void

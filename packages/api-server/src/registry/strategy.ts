@@ -7,6 +7,7 @@ import { formatTime } from '@gyropilot/foundation'
 import { invalid } from '../http/errors.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { emptyStatus, spelledAs } from '@gyropilot/schema'
+import { givesEmpty } from '@gyropilot/schema/given-value'
 import { semanticallyEqual } from './equality.ts'
 import { checkChangedMetadata, checkNewMetadata, checksMetadataLast } from './metadata-checks.ts'
 import type { RuleContext } from './kind-rules.ts'
@@ -91,9 +92,9 @@ export function validateUpdate(
   const errors = new FieldErrors()
   const { rules } = resource
   const stored = comparable(resource, draft, before)
-  checkChangedMetadata(resource, draft, stored, errors)
   const subresource = context.subresource ?? ''
   const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
+  if (own?.metadataUnchecked !== true) checkChangedMetadata(resource, draft, stored, errors)
   if (subresource === '') {
     const { updateOrder = 'validate-first' } = rules
     if (updateOrder === 'validate-first') rules.validate?.(draft, errors, context)
@@ -144,6 +145,7 @@ function generationChanged(resource: ServedResource, draft: Draft, stored: Store
   // Of custom resources an empty list is another value than none. What the schema has lost since counts no more.
   if (resource.custom)
     return !deepEqual(part(draft), part(resource.storage.fromStored?.(stored) ?? stored))
+  if (resource.rules.generationCountsEmpty === true && givesEmpty(draft, 'metadata')) return true
   const before = comparable(resource, draft, stored)
   return !semanticallyEqual(part(draft), part(before))
 }

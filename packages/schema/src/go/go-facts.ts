@@ -225,6 +225,7 @@ const WRITTEN_NULL: FieldTable = {
   'core-v1.TypedObjectReference': 'apiGroup',
   'resource-v1.AllocatedDeviceStatus': 'conditions',
   'resource-v1.DeviceClaim': 'requests',
+  'flowcontrol-v1.ResourcePolicyRule': 'namespaces',
 }
 
 /** `pointer`: only absence is left out. `plain`: the zero value is left out too. `always`: written even when unset. */

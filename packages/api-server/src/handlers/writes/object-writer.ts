@@ -312,7 +312,6 @@ export class ObjectWriter {
       before,
       draft,
       manager: context.manager!,
-      emptyListResets: context.emptyListResets,
       nowMs: this.#parts.clock.nowMs(),
       warn: context.warn,
     }

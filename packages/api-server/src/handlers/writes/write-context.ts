@@ -16,7 +16,10 @@ export const NO_WRITE_OPTIONS: WriteOptions = {
 
 /** The manager of the fields that the request writes. */
 export function managerOf({ request }: ResourceCall, { fieldManager }: WriteOptions): string {
-  return managerName(fieldManager, headerOf(request.headers, 'user-agent'))
+  const agent = headerOf(request.headers, 'user-agent')
+  // Headers are read byte by byte; these are the bytes of a text.
+  const text = agent === undefined ? undefined : Buffer.from(agent, 'latin1').toString()
+  return managerName(fieldManager, text)
 }
 
 export function targetOf({ resource, namespace, name, subresource }: ResourceCall): Target {

@@ -13,8 +13,6 @@ export interface WriteContext {
   readonly options: Readonly<Record<string, unknown>>
   /** Undefined: ownership of fields is not recorded (bindings, the server's own resets). */
   readonly manager: string | undefined
-  /** Patches: an empty list of managedFields asks for no tracking. */
-  readonly emptyListResets?: boolean
   /** Bytes of the request body; 0 within the process. */
   readonly bodyBytes: number
   /** The answer will be the JSON of what is stored. */

@@ -136,6 +136,7 @@ function configuration(kind: string, mutating: boolean): KindRules<MutatingWebho
     kind,
     unconditionalUpdate: false,
     generationOf: (object) => object.webhooks,
+    generationCountsEmpty: true,
     defaults(object) {
       for (const webhook of object.webhooks ?? []) defaultWebhook(webhook, mutating)
     },

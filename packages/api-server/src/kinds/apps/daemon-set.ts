@@ -155,6 +155,10 @@ export const daemonSet: KindRules<DaemonSet> = {
   updateOrder: 'update-first',
   validateUpdate: validateSelectorUnchanged,
   status: {
+    // The number is part of the specification, which a status leaves alone.
+    prepareForUpdate(object, stored) {
+      setTemplateGeneration(object, Number(stored.metadata?.annotations?.[GENERATION] ?? 0))
+    },
     validateUpdate: (object, stored, errors) => {
       validateReplicaCounters(
         object.status ?? {},

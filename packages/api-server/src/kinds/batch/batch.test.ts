@@ -161,7 +161,7 @@ test('Given a suspended Job, when nodeSelector of the template changes, then 200
   const [error] = jobUpdate(suspended, (spec) => (spec.template.spec.containers[0].image = 'other'))
   assert.match(
     error!,
-    /^spec\.template: Invalid value: \{"labels":\{"batch\.kubernetes\.io\/controller-uid":"u-1",.*"Spec":\{"Volumes":null,.*: field is immutable$/,
+    /^spec\.template\.spec: Invalid value: \{"Volumes":null,.*: field is immutable$/,
   )
   assert.match(
     jobUpdate(job(), (spec) => (spec.template.spec.nodeSelector = { a: 'b' }))[0]!,

@@ -1,4 +1,4 @@
-import type { Job, JobSpec, PodTemplateSpec } from '@gyropilot/api'
+import type { Job, JobSpec, PodSpec, PodTemplateSpec } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { Draft, DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { keep } from '../kept-field.ts'
@@ -20,24 +20,25 @@ export function validateJobUpdate(
   validateCompletions(spec, before, errors)
   unchanged(spec, before, 'selector', errors)
   validateTemplateUpdate(stored, spec, before, errors)
-  for (const field of [
-    'completionMode',
-    'podFailurePolicy',
-    'backoffLimitPerIndex',
-    'managedBy',
-    'successPolicy',
-  ] as const)
-    unchanged(spec, before, field, errors)
+  unchanged(spec, before, 'completionMode', errors)
+  unchanged(spec, before, 'podFailurePolicy', errors, 'PodFailurePolicy')
+  unchanged(spec, before, 'backoffLimitPerIndex', errors)
+  unchanged(spec, before, 'managedBy', errors)
+  unchanged(spec, before, 'successPolicy', errors, 'SuccessPolicy')
 }
 
+/** `type`: the internal type in whose form the value is printed. */
 function unchanged(
   spec: StoredOf<JobSpec>,
   before: StoredOf<JobSpec>,
   field: keyof JobSpec,
   errors: FieldErrors,
+  type?: string,
 ): void {
-  if (!deepEqual(spec[field] ?? null, before[field] ?? null))
-    errors.invalid(`spec.${field}`, spec[field] ?? null, IMMUTABLE)
+  const value = spec[field] ?? null
+  if (deepEqual(value, before[field] ?? null)) return
+  const printed = type === undefined || value === null ? value : internalForm(value as Stored, type)
+  errors.invalid(`spec.${field}`, printed, IMMUTABLE)
 }
 
 /** An elastic indexed job changes completions together with parallelism. */
@@ -75,22 +76,24 @@ function validateTemplateUpdate(
   before: StoredOf<JobSpec>,
   errors: FieldErrors,
 ): void {
-  const template: DraftOf<PodTemplateSpec> = structuredClone(spec.template ?? {})
+  const template = spec.template ?? {}
   const old = before.template ?? {}
-  if (mayReschedule(stored)) {
-    template.metadata = { ...template.metadata }
-    for (const field of ['labels', 'annotations'] as const)
-      keep(template.metadata, old.metadata ?? {}, field)
-    for (const field of DIRECTIVES) keep((template.spec ??= {}), old.spec ?? {}, field)
-    for (const list of ['containers', 'initContainers'] as const) {
-      for (const [index, container] of (template.spec?.[list] ?? []).entries()) {
-        const previous = old.spec?.[list]?.[index]
-        if (previous?.name === container.name) keep(container, previous!, 'resources')
-      }
+  if (!mayReschedule(stored)) {
+    if (!deepEqual(template, old))
+      errors.invalid('spec.template', templateForm(template), IMMUTABLE)
+    return
+  }
+  const pod = template.spec ?? {}
+  const expected: DraftOf<PodSpec> = structuredClone(old.spec ?? {})
+  for (const field of DIRECTIVES) keep(expected, pod, field)
+  for (const list of ['containers', 'initContainers'] as const) {
+    for (const [index, container] of (expected[list] ?? []).entries()) {
+      const given = pod[list]?.[index]
+      if (given?.name === container.name) keep(container, given!, 'resources')
     }
   }
-  if (deepEqual(template, old)) return
-  errors.invalid('spec.template', templateForm(template), IMMUTABLE)
+  if (!deepEqual(pod, expected))
+    errors.invalid('spec.template.spec', internalForm(pod, 'PodSpec'), IMMUTABLE)
 }
 
 /** Metadata is embedded in the internal type, so its fields stand beside Spec. */

@@ -15,7 +15,11 @@ export const namespace: KindRules<Namespace> = {
   group: '',
   kind: 'Namespace',
   name: 'label',
-  defaults: keepNameLabel,
+  defaults(object) {
+    keepNameLabel(object)
+    object.status ??= {}
+    object.status.phase ||= 'Active'
+  },
   prepareForCreate(object) {
     keepNameLabel(object)
     object.spec ??= {}

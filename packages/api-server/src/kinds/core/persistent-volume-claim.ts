@@ -6,7 +6,7 @@ import type {
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
+import { internalDiff, internalForm, storedForm } from '@gyropilot/schema/internal-form'
 import { compareQuantities } from '@gyropilot/api'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { validateClaimStatus } from './claim-status.ts'
@@ -50,10 +50,11 @@ function validateUpdate(
   errors: FieldErrors,
 ): void {
   const now: DraftOf<PersistentVolumeClaimSpec> = structuredClone(object.spec ?? {})
-  const before = stored.spec ?? {}
+  const before: DraftOf<PersistentVolumeClaimSpec> = { ...stored.spec }
   const size = now.resources?.requests?.storage
   const oldSize = before.resources?.requests?.storage
-  if (!before.volumeName) keep(now, before, 'volumeName')
+  // Messages show the volume as it is now.
+  if (!before.volumeName) keep(before, now, 'volumeName')
   if (before.storageClassName === undefined) {
     const annotated: string | undefined = stored.metadata?.annotations?.[CLASS_ANNOTATION]
     if (annotated === undefined || annotated === now.storageClassName) delete now.storageClassName
@@ -65,7 +66,7 @@ function validateUpdate(
   }
   if (!deepEqual(now, before)) {
     const diff = internalDiff(
-      internalForm(before, 'PersistentVolumeClaimSpec'),
+      storedForm(before, 'PersistentVolumeClaimSpec'),
       internalForm(now, 'PersistentVolumeClaimSpec'),
     )
     errors.forbidden('spec', `${IMMUTABLE}\n${diff}`)

@@ -77,6 +77,7 @@ export const networkPolicy: KindRules<NetworkPolicy> = {
   group: 'networking.k8s.io',
   kind: 'NetworkPolicy',
   generationOf: (object) => object.spec,
+  generationCountsEmpty: true,
   defaults(object) {
     const spec = (object.spec ??= {})
     for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])])

@@ -44,6 +44,7 @@ export const pod: KindRules<Pod> = {
   defaults(object) {
     object.spec ??= {}
     defaultPodSpec(object.spec)
+    agreeOnAddresses(object.status)
   },
   prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
@@ -91,7 +92,8 @@ export const pod: KindRules<Pod> = {
   },
   status: {
     prepareForUpdate(object, stored) {
-      keep((object.metadata ??= {}), stored.metadata ?? {}, 'ownerReferences')
+      for (const field of ['ownerReferences', 'deletionTimestamp'] as const)
+        keep((object.metadata ??= {}), stored.metadata ?? {}, field)
       object.status ??= {}
       object.status.qosClass ??= stored.status?.qosClass
       object.status.observedGeneration ||= stored.status?.observedGeneration
@@ -101,6 +103,7 @@ export const pod: KindRules<Pod> = {
     validateUpdate: validatePodStatusUpdate,
   },
   subresources: {
+    binding: { metadataUnchecked: true },
     ephemeralcontainers: {
       prepareForUpdate(object, stored) {
         const spec: DraftOf<PodSpec> = structuredClone(stored.spec ?? {})
@@ -111,8 +114,15 @@ export const pod: KindRules<Pod> = {
       validateUpdate: validateEphemeralUpdate,
     },
     resize: {
-      prepareForUpdate: (object, stored) =>
-        restoreAllBut(object, stored, resizedSpec(object.spec ?? {}, stored.spec ?? {})),
+      prepareForUpdate(object, stored) {
+        const given = object.spec ?? {}
+        const spec = resizedSpec(given, stored.spec ?? {})
+        const { status } = object
+        restoreAllBut(object, stored, spec)
+        // What is no resize is refused as it was sent.
+        if (spec === given && status !== undefined) object.status = status
+        else if (spec === given) delete object.status
+      },
       validateUpdate: validatePodResize,
     },
   },
@@ -141,6 +151,15 @@ export const pod: KindRules<Pod> = {
     const period = requestedSeconds ?? object.spec.terminationGracePeriodSeconds ?? 0
     return period < 0 ? 1 : period
   },
+}
+
+/** The one address and the first of the list are one: who tells both apart means the former. */
+function agreeOnAddresses(status: DraftOf<PodStatus> | undefined): void {
+  if (status === undefined) return
+  const { podIP, podIPs } = status
+  if (podIP) {
+    if (podIPs?.[0]?.ip !== podIP) status.podIPs = [{ ip: podIP }]
+  } else if (podIPs?.[0]?.ip) status.podIP = podIPs[0].ip
 }
 
 /** Of pods only: in a template it stays as it is. */

@@ -60,12 +60,16 @@ export function validatePodResize(
   const old = stored.spec ?? {}
   const before = stored.status?.qosClass ?? qosClassOf(old)
   if (before !== qosClassOf(now))
-    errors.invalid('spec', before, 'Pod QOS Class may not change as a result of resizing')
+    errors.invalid(
+      'spec',
+      object.status?.qosClass ?? '',
+      'Pod QOS Class may not change as a result of resizing',
+    )
   const running = (stored.status?.containerStatuses ?? []).find(({ state }) => state?.running)
   if (running !== undefined && !running.resources)
     errors.forbidden('spec', 'Pod running on node without support for resize')
-  if (!validateOrder(now, old, errors)) return
   validatePodLevel(now.resources, old.resources, errors)
+  if (!validateOrder(now, old, errors)) return
   for (const list of LISTS) validateRemovals(now, old, list, errors)
   for (const [index, container] of containersOf(now, 'containers').entries()) {
     if (!sameButCpuAndMemory(container, containersOf(old, 'containers')[index]!))

@@ -5,6 +5,8 @@ import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateAnnotationsUpdate } from './annotations.ts'
+import { validateClaimStatuses } from './claim-statuses.ts'
+import { validateContainerStatuses } from './container-status.ts'
 
 /** The types that Kubernetes itself writes are no qualified names of anybody's. */
 const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
@@ -35,15 +37,26 @@ export function validatePodStatusUpdate(
   validateNonNegativeInteger(status.observedGeneration, errors, 'status.observedGeneration')
   if ((before.qosClass ?? '') !== (status.qosClass ?? ''))
     errors.invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')
+  const spec = object.spec ?? {}
   validateTransitions(
     status.containerStatuses,
     before.containerStatuses,
-    object.spec ?? {},
+    [spec, 'containers'],
     errors,
-    'status.containerStatuses',
   )
+  validateTransitions(
+    status.initContainerStatuses,
+    before.initContainerStatuses,
+    [spec, 'initContainers'],
+    errors,
+  )
+  validateClaimStatuses(object, errors)
   validateAddresses(status.podIPs, before.podIPs, errors, 'status.podIPs')
+  const [firstHost] = status.hostIPs ?? []
+  if (firstHost !== undefined && (firstHost.ip ?? '') !== (status.hostIP ?? ''))
+    errors.invalid('status.hostIPs[0].ip', firstHost.ip ?? '', 'must be equal to `hostIP`')
   validateAddresses(status.hostIPs, before.hostIPs, errors, 'status.hostIPs')
+  validateContainerStatuses(object, errors)
 }
 
 function validateNonNegativeInteger(
@@ -63,8 +76,15 @@ function validateAddresses(
   if (JSON.stringify(now) === JSON.stringify(before)) return
   const ips: readonly string[] = (now ?? []).map(({ ip }) => ip ?? '')
   for (const [index, ip] of ips.entries()) validateIp(ip, errors, `${field}[${index}]`)
+  if (ips.length < 2) return
   const families = new Set(ips.map((ip) => parseIp(ip)?.family))
-  if (ips.length > 2 || (ips.length === 2 && families.size < 2)) {
+  const bad = ips.findIndex((ip) => parseIp(ip) === undefined)
+  if (bad >= 0)
+    errors.internal(
+      field,
+      `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]}`,
+    )
+  if (bad >= 0 || ips.length > 2 || families.size < 2) {
     errors.invalid(
       field,
       ips.map((ip) => ({ IP: ip })),
@@ -77,16 +97,16 @@ function validateAddresses(
 function validateTransitions(
   now: readonly StoredOf<ContainerStatus>[] | undefined,
   before: readonly StoredOf<ContainerStatus>[] | undefined,
-  spec: StoredOf<PodSpec>,
+  [spec, list]: readonly [StoredOf<PodSpec>, 'containers' | 'initContainers'],
   errors: FieldErrors,
-  field: string,
 ): void {
+  const field = list === 'containers' ? 'status.containerStatuses' : 'status.initContainerStatuses'
   if (spec.restartPolicy === 'Always') return
   const given = new Map((now ?? []).map((status) => [status.name, status] as const))
   for (const [index, old] of (before ?? []).entries()) {
     const { terminated } = old.state ?? {}
     if (!terminated || (terminated.exitCode !== 0 && spec.restartPolicy === 'OnFailure')) continue
-    const container = (spec.containers ?? []).find(({ name }) => name === old.name)
+    const container = (spec[list] ?? []).find(({ name }) => name === old.name)
     if (container?.restartPolicy !== undefined) continue
     const status = given.get(old.name)
     if (status && !status.state?.terminated)

@@ -5,7 +5,7 @@ import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import { keep } from '../../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { copyGiven } from '@gyropilot/schema/given-value'
-import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
+import { internalDiff, internalForm, storedForm } from '@gyropilot/schema/internal-form'
 import { validateRange } from '@gyropilot/schema/validation/numbers'
 import { isMirrorPod, validateAnnotationsUpdate } from './annotations.ts'
 import { validateTrimmedImage } from './containers.ts'
@@ -41,7 +41,7 @@ export function validatePodUpdate(
   if (deepEqual(spec, before)) return
   const mended = withoutAllowedChanges(spec, before, errors)
   if (deepEqual(mended, before)) return
-  const diff = internalDiff(internalForm(before, 'PodSpec'), internalForm(mended, 'PodSpec'))
+  const diff = internalDiff(storedForm(before, 'PodSpec'), internalForm(mended, 'PodSpec'))
   errors.forbidden('spec', `${MUTABLE}\n${diff}`)
 }
 
@@ -224,7 +224,7 @@ export function validateEphemeralUpdate(
       errors.forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)
     else if (!deepEqual(given, container)) {
       const diff = internalDiff(
-        internalForm(container, 'EphemeralContainer'),
+        storedForm(container, 'EphemeralContainer'),
         internalForm(given, 'EphemeralContainer'),
       )
       errors.forbidden(field, `existing ephemeral containers ${name} may not be changed\n${diff}`)

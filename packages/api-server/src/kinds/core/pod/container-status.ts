@@ -1,0 +1,90 @@
+/** What the status of a pod says of its containers' users and devices. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Pod status update". */
+import type { Container, ContainerStatus, Pod, ResourceStatus } from '@gyropilot/api'
+import type { StoredOf } from '../../../registry/kind-rules.ts'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { validateRange } from '@gyropilot/schema/validation/numbers'
+
+const MAX_ID = 2 ** 31 - 1
+const CLAIM = 'claim:'
+const HEALTH = ['Healthy', 'Unhealthy', 'Unknown']
+
+type Statuses = readonly StoredOf<ContainerStatus>[] | undefined
+
+export function validateContainerStatuses(
+  { spec = {}, status = {} }: StoredOf<Pod>,
+  errors: FieldErrors,
+): void {
+  const lists = [
+    ['containerStatuses', status.containerStatuses, spec.containers],
+    ['initContainerStatuses', status.initContainerStatuses, spec.initContainers],
+    ['ephemeralContainerStatuses', status.ephemeralContainerStatuses, spec.ephemeralContainers],
+  ] as const
+  for (const [name, statuses] of lists) validateUsers(statuses, errors, `status.${name}`)
+  for (const [name, statuses, containers] of lists)
+    validateDevices(statuses, containers ?? [], errors, `status.${name}`)
+}
+
+function validateUsers(statuses: Statuses, errors: FieldErrors, field: string): void {
+  for (const [index, { user }] of (statuses ?? []).entries()) {
+    const linux = user?.linux
+    if (linux === undefined) continue
+    const at = `${field}[${index}].user.linux`
+    validateRange(linux.uid ?? 0, 0, MAX_ID, errors, `${at}.uid`)
+    validateRange(linux.gid ?? 0, 0, MAX_ID, errors, `${at}.gid`)
+    for (const [place, group] of (linux.supplementalGroups ?? []).entries())
+      validateRange(group, 0, MAX_ID, errors, `${at}.supplementalGroups[${place}]`)
+  }
+}
+
+/** Containers that the pod does not have may have any devices. */
+function validateDevices(
+  statuses: Statuses,
+  containers: readonly StoredOf<Container>[],
+  errors: FieldErrors,
+  field: string,
+): void {
+  for (const [index, { name, allocatedResourcesStatus }] of (statuses ?? []).entries()) {
+    const container = containers.find((one) => one.name === name)
+    for (const [place, resource] of (allocatedResourcesStatus ?? []).entries()) {
+      const at = `${field}[${index}].allocatedResourcesStatus[${place}]`
+      if (container !== undefined) validateDeviceName(resource.name ?? '', container, errors, at)
+      validateHealth(resource, errors, at)
+    }
+  }
+}
+
+function validateDeviceName(
+  name: string,
+  { resources = {} }: StoredOf<Container>,
+  errors: FieldErrors,
+  at: string,
+): void {
+  if (!name.startsWith(CLAIM)) {
+    if (!Object.hasOwn(resources.requests ?? {}, name))
+      errors.invalid(`${at}.name`, name, "must match one of the container's resource requests")
+    return
+  }
+  const claims = (resources.claims ?? []).map(
+    ({ name: claim, request = '' }) => `${CLAIM}${claim}${request === '' ? '' : `/${request}`}`,
+  )
+  if (!claims.includes(name))
+    errors.invalid(
+      `${at}.name`,
+      name,
+      "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+    )
+}
+
+function validateHealth(
+  { resources = [] }: StoredOf<ResourceStatus>,
+  errors: FieldErrors,
+  at: string,
+): void {
+  const seen = new Set<string>()
+  for (const [index, { resourceID = '', health = '' }] of resources.entries()) {
+    const field = `${at}.resources[${index}]`
+    if (!HEALTH.includes(health)) errors.notSupported(`${field}.health`, health, HEALTH)
+    if (seen.has(resourceID)) errors.duplicate(`${field}.resourceID`, resourceID)
+    seen.add(resourceID)
+  }
+}
