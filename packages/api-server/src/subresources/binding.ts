@@ -1,7 +1,7 @@
 /** Puts a pod on a node. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Binding". */
 import { aggregateText, formatTime } from '@gyropilot/foundation'
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { conflict, unclassified } from '../http/errors.ts'
+import { badRequest, conflict, unclassified } from '../http/errors.ts'
 import { storageError } from '../registry/storage-errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, success } from './answers.ts'
@@ -28,7 +28,13 @@ export const bindings: SubresourceHandler = {
   subresource: '',
   methods: ['POST'],
   check: (call) => checkTarget(call.body ?? {}),
-  handle: (call) => bind(call, call.body?.['metadata']?.name ?? ''),
+  handle(call) {
+    const podName: string = call.body?.['metadata']?.name ?? ''
+    if (podName === '') throw badRequest('Name parameter required.')
+    // A new object brings no uid, and so names no pod by it.
+    const { uid: _, ...metadata } = call.body!['metadata']
+    return bind({ ...call, body: { ...call.body, metadata } }, podName)
+  },
 }
 
 async function bind(call: SubresourceCall, podName: string): Promise<SubresourceAnswer> {

@@ -15,6 +15,8 @@ import type { Kubelet, Kubelets } from '../kubelets/kubelet.ts'
 import { chooseContainer } from './pod-containers.ts'
 import { isAsked } from './query-flag.ts'
 
+const MAX_PORT = 65_535
+
 interface ConnectionParts {
   readonly authorizer: Authorizer
   readonly kubelets?: Kubelets
@@ -35,6 +37,7 @@ function podStream(
     methods: ['GET', 'POST'],
     async handle(call): Promise<SubresourceAnswer> {
       if (call.method === 'GET') checkMayCreate(call, authorizer)
+      if (subresource === 'portforward') checkPorts(call.query)
       const pod = parentOf(call)
       const container =
         subresource === 'portforward' ? '' : chooseContainer(pod, call.query.get('container') ?? '')
@@ -108,12 +111,20 @@ function commandOf(
   return { kind: 'command', wanted, run }
 }
 
+/** Before the pod is looked for. */
+function checkPorts(query: URLSearchParams): void {
+  for (const word of query.getAll('ports').flatMap((value) => value.split(','))) {
+    const isNumber = /^\d+$/.test(word)
+    if (isNumber && Number(word) <= MAX_PORT) continue
+    const why = isNumber ? 'value out of range' : 'invalid syntax'
+    throw badRequest(
+      `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(word)}: ${why}`,
+    )
+  }
+}
+
 function portsOf(kubelet: Kubelet, pod: Stored, query: URLSearchParams): ConnectionTarget {
   const words = query.getAll('ports').flatMap((value) => value.split(','))
-  for (const word of words) {
-    if (!/^[+-]?\d+$/.test(word))
-      throw badRequest(`strconv.Atoi: parsing ${JSON.stringify(word)}: invalid syntax`)
-  }
   return {
     kind: 'ports',
     ports: words.map(Number),

@@ -51,6 +51,11 @@ function askedVersion({ body }: SubresourceCall): string | undefined {
   return body?.['deleteOptions']?.preconditions?.resourceVersion ?? undefined
 }
 
+/** The body may ask for it too. */
+function isDryRun({ body, dryRun }: SubresourceCall): boolean {
+  return dryRun || (body?.['deleteOptions']?.dryRun ?? []).length > 0
+}
+
 function findPod(call: SubresourceCall): Stored {
   const pod = call.server.get('', 'pods', call.namespace, call.name)
   if (pod === undefined) throw notFound(call.resource, call.name)
@@ -105,7 +110,7 @@ async function removeUnhealthy(call: SubresourceCall, pod: Stored): Promise<void
 /** Takes one disruption from the budget, with optimistic concurrency. */
 async function spend(call: SubresourceCall, budget: Stored, pod: Stored): Promise<void> {
   const podName: string = pod['metadata'].name
-  if (call.dryRun) {
+  if (isDryRun(call)) {
     checkBudget(budget)
     return
   }
@@ -196,12 +201,11 @@ function checkDryRuns(asked: boolean, own: readonly string[]): void {
 async function remove(call: SubresourceCall, unchanged: Stored | undefined): Promise<void> {
   const { server, namespace, name } = call
   const own: Draft = call.body?.['deleteOptions'] ?? {}
-  const dryRun = call.dryRun || (own['dryRun'] ?? []).length > 0
   checkDryRuns(call.dryRun, own['dryRun'] ?? [])
   let preconditions: Preconditions = { ...own['preconditions'] }
   if (unchanged !== undefined)
     preconditions = { resourceVersion: unchanged['metadata'].resourceVersion, ...preconditions }
-  if (!dryRun) {
+  if (!isDryRun(call)) {
     const judged = preconditions
     const marked = await server.update(
       '',
