@@ -16,6 +16,8 @@ export interface Comparison {
   readonly removed: FieldSet
   /** All of them. */
   readonly touched: FieldSet
+  /** Something that differs has no path: an item without the keys that would name it. */
+  readonly isPartial: boolean
 }
 
 /** Parts of an object that a comparison leaves out: those of `ignored`, or all but the top-level fields in `only`. */
@@ -37,13 +39,15 @@ export function compare(
   const added = walker.added.build()
   const modified = walker.modified.build()
   const removed = walker.removed.build()
-  return { added, modified, removed, touched: union(removed, union(modified, added)) }
+  const touched = union(removed, union(modified, added))
+  return { added, modified, removed, touched, isPartial: walker.isPartial }
 }
 
 class CompareWalker {
   readonly added = new FieldSetBuilder()
   readonly modified = new FieldSetBuilder()
   readonly removed = new FieldSetBuilder()
+  isPartial = false
   readonly #path: string[] = []
   #depth = 0
 
@@ -143,8 +147,9 @@ class CompareWalker {
   }
 
   #compareLists(list: ListShape, before: readonly unknown[], after: readonly unknown[]): void {
-    const left = indexItems(list, before)
-    const right = indexItems(list, after)
+    const nameless = (): void => void (this.isPartial = true)
+    const left = indexItems(list, before, nameless)
+    const right = indexItems(list, after, nameless)
     for (const [element, items] of left)
       this.#compareItems(list, element, items, right.get(element) ?? [])
     for (const [element, items] of right) {

@@ -54,12 +54,19 @@ function elementByValue(item: unknown): string | { readonly reason: string } {
   return valueElement(item)
 }
 
-/** Items with a path element, in order. Items without are left out: the typed check has reported them. */
-export function indexItems(list: ListShape, items: readonly unknown[]): Map<string, unknown[]> {
+/** Items with a path element, in order. Items without are left out, and told of. */
+export function indexItems(
+  list: ListShape,
+  items: readonly unknown[],
+  onNameless?: () => void,
+): Map<string, unknown[]> {
   const index = new Map<string, unknown[]>()
   for (const item of items) {
     const element = elementOfItem(list, item)
-    if (typeof element !== 'string') continue
+    if (typeof element !== 'string') {
+      onNameless?.()
+      continue
+    }
     const same = index.get(element)
     if (same === undefined) index.set(element, [item])
     else same.push(item)

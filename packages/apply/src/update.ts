@@ -92,18 +92,17 @@ export function updateManagedFields(request: UpdateRequest): void {
   if (entries.length > 0) metadata.managedFields = entries
 }
 
-/** False for custom resources that the schema of some owner's version does not describe: those are not tracked. */
+/**
+ * False for what cannot be described in paths, which is not tracked: objects with an item that nothing names, and custom resources
+ * that the schema of some owner's version does not describe.
+ */
 function recordWhereDescribed(owners: Owners, request: UpdateRequest): boolean {
   const { kind, live, updated, apiVersion } = request
-  if (kind.schemaChanges !== true) {
-    recordUpdate(owners, request)
-    return true
-  }
+  if (kind.schemaChanges !== true) return recordUpdate(owners, request)
   if ([updated, live].some((object) => checkObject(kind.type, object).length > 0)) return false
   try {
     adaptToSchema(owners, kind, apiVersion, live)
-    recordUpdate(owners, request)
-    return true
+    return recordUpdate(owners, request)
   } catch (error) {
     if (error instanceof ApiError) return false
     throw error
@@ -129,8 +128,8 @@ type RecordedUpdate = Pick<
   'kind' | 'live' | 'updated' | 'manager' | 'apiVersion' | 'subresource' | 'filter' | 'nowMs'
 >
 
-/** Moves what changed to the request's manager, in `owners`. */
-export function recordUpdate(owners: Owners, request: RecordedUpdate): void {
+/** Moves what changed to the request's manager, in `owners`. False: some of it has no path. */
+export function recordUpdate(owners: Owners, request: RecordedUpdate): boolean {
   const before = request.live ?? request.kind.zeroValue
   const comparisons = new Comparisons(
     request.kind,
@@ -150,13 +149,14 @@ export function recordUpdate(owners: Owners, request: RecordedUpdate): void {
     if (isEmpty(owner.fields)) owners.delete(identity)
   }
   const taken = difference(union(change.modified, change.added), UNMANAGED_FIELDS)
-  if (isEmpty(taken)) return
+  if (isEmpty(taken)) return !change.isPartial
   const { manager, apiVersion, subresource, nowMs } = request
   const self = { manager, operation: 'Update' as const, apiVersion, subresource }
   const identity = identityOf(self)
   const previous = owners.get(identity)
   const fields = previous === undefined ? taken : union(previous.fields, taken)
   owners.set(identity, { ...self, time: formatTime(nowMs), fields })
+  return !change.isPartial
 }
 
 /** The difference between two states, in each version in which somebody owns something. */

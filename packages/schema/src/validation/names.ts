@@ -127,21 +127,21 @@ export const portName: Check = (value) => {
   return messages
 }
 
-export const pathSegment: Check = (value) => {
-  if (value === '.' || value === '..') return [`may not be '${value}'`]
-  const messages: string[] = []
-  for (const character of ['/', '%']) {
-    if (value.includes(character)) messages.push(`may not contain '${character}'`)
-  }
-  return messages
-}
+export const pathSegment: Check = (value) =>
+  value === '.' || value === '..' ? [`may not be '${value}'`] : pathCharacters(value)
+
+/** Of what is only the beginning of a segment. */
+export const pathCharacters: Check = (value) =>
+  ['/', '%']
+    .filter((character) => value.includes(character))
+    .map((character) => `may not contain '${character}'`)
 
 export const environmentName: Check = (value) =>
   /^[\x20-\x3c\x3e-\x7e]+$/.test(value) ? NONE : [ENV_NAME_MESSAGE]
 
 export const configMapKey: Check = (value) => {
   const messages: string[] = []
-  if (value.length > 253) messages.push('must be no more than 253 bytes')
+  if (value.length > 253) messages.push('must be no more than 253 characters')
   if (!/^[-._a-zA-Z0-9]+$/.test(value)) messages.push(CONFIG_KEY_MESSAGE)
   if (value === '.') messages.push("must not be '.'")
   if (value === '..') messages.push("must not be '..'")

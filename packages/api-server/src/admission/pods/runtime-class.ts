@@ -1,6 +1,7 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { compareQuantities } from '@gyropilot/api'
+import { pathSegment } from '@gyropilot/schema/validation/names'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { unclassified } from '../../http/errors.ts'
 import { isFor, read, refusal } from '../world.ts'
@@ -17,7 +18,7 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
     handles: (request) => request.operation === 'CREATE' && isFor(request, '', 'pods'),
     mutate(request) {
       const { spec } = request.object!
-      if (spec.runtimeClassName === '') throw unclassified('resource name may not be empty')
+      checkName(spec.runtimeClassName)
       const found = classOf(request)
       if (spec.runtimeClassName && found === undefined) {
         throw refusal(
@@ -38,6 +39,15 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
         )
     },
   }
+}
+
+/** What no address can be made of is not asked for: an error of the server, as upstream's client has it. */
+function checkName(name: string | undefined): void {
+  if (name === undefined) return
+  if (name === '') throw unclassified('resource name may not be empty')
+  const problems = pathSegment(name)
+  if (problems.length > 0)
+    throw unclassified(`invalid resource name ${JSON.stringify(name)}: [${problems.join(' ')}]`)
 }
 
 function takeOverhead(

@@ -90,6 +90,9 @@ export class ObjectWriter {
     const metadata = (draft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = namespace
     else delete metadata['namespace']
+    // Nothing begins its life with its end; nobody owns these fields, and admission does not see them.
+    delete metadata['deletionTimestamp']
+    delete metadata['deletionGracePeriodSeconds']
     deduplicateOwners(metadata, context)
     if (context.manager !== undefined && !fieldsManaged)
       this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))

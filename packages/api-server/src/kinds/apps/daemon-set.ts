@@ -24,7 +24,7 @@ import {
   validateReplicaCounters,
   validateSelectorUnchanged,
 } from '../workload-template.ts'
-import { templateWarnings } from './deployment.ts'
+import { podTemplateWarnings } from './deployment.ts'
 
 const GENERATION = 'deprecated.daemonset.template.generation'
 
@@ -178,7 +178,7 @@ export const daemonSet: KindRules<DaemonSet> = {
       validateCollisionCount(object.status ?? {}, stored, errors)
     },
   },
-  warnings: templateWarnings,
+  warnings: ({ spec }) => podTemplateWarnings(spec?.template),
   columns: tableColumns('apps/daemonsets', {
     Desired: (object) => object.status?.desiredNumberScheduled ?? 0,
     Current: (object) => object.status?.currentNumberScheduled ?? 0,

@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentStrategy } from '@gyropilot/api'
+import type { Deployment, DeploymentStrategy, PodTemplateSpec } from '@gyropilot/api'
 import { ConversionError } from '@gyropilot/schema'
 import { integerProblem } from '@gyropilot/schema/go-integer'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
@@ -20,11 +20,12 @@ import {
 } from '../workload-template.ts'
 
 export function templateWarnings(object: StoredOf<Deployment>): string[] {
-  const template = object.spec?.template
-  return [
-    ...workloadNameWarnings(object),
-    ...podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec'),
-  ]
+  return [...workloadNameWarnings(object), ...podTemplateWarnings(object.spec?.template)]
+}
+
+/** Nobody is warned of the names of DaemonSets. */
+export function podTemplateWarnings(template: StoredOf<PodTemplateSpec> | undefined): string[] {
+  return podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec')
 }
 
 function validateStrategy(strategy: StoredOf<DeploymentStrategy>, errors: FieldErrors): void {

@@ -184,12 +184,13 @@ function withClaimVolumes(
   claims: readonly StoredOf<PersistentVolumeClaim>[] | undefined,
 ): StoredOf<PodTemplateSpec> {
   if ((claims ?? []).length === 0) return template
-  const volumes = claims!.map((claim): StoredOf<Volume> => {
-    const name: string = claim.metadata?.name ?? ''
-    return { name, persistentVolumeClaim: { claimName: name } }
-  })
-  const names = new Set(volumes.map(({ name }) => name))
-  const others = (template.spec?.volumes ?? []).filter(({ name }) => !names.has(name))
+  // Of two with one name there is one claim.
+  const names = new Set(claims!.map((claim): string => claim.metadata?.name ?? ''))
+  const volumes = [...names].map((name): StoredOf<Volume> => ({
+    name,
+    persistentVolumeClaim: { claimName: name },
+  }))
+  const others = (template.spec?.volumes ?? []).filter(({ name = '' }) => !names.has(name))
   return { ...template, spec: { ...template.spec, volumes: [...volumes, ...others] } }
 }
 

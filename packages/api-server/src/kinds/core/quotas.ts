@@ -153,6 +153,19 @@ function quotaText(limits: boolean) {
       .join(', ')
 }
 
+/** Pods would reach the limits first. The long name of what is requested counts before the short one. */
+function orderWarnings({ spec }: StoredOf<ResourceQuota>): string[] {
+  const hard = spec?.hard ?? {}
+  return ['cpu', 'memory', 'ephemeral-storage'].flatMap((resource) => {
+    const limited = `limits.${resource}`
+    const requested = [`requests.${resource}`, resource].find((name) => name in hard)
+    if (requested === undefined || !(limited in hard)) return []
+    const [request, limit] = [hard[requested]!, hard[limited]!]
+    if (compareQuantities(request, limit) <= 0) return []
+    return `ResourceQuota ${requested} (${request}) should be less than ${limited} (${limit})`
+  })
+}
+
 export const resourceQuota: KindRules<ResourceQuota> = {
   group: '',
   kind: 'ResourceQuota',
@@ -182,6 +195,7 @@ export const resourceQuota: KindRules<ResourceQuota> = {
       }
     },
   },
+  warnings: (object, stored) => (stored === undefined ? orderWarnings(object) : []),
   columns: tableColumns('resourcequotas', { Request: quotaText(false), Limit: quotaText(true) }),
 }
 

@@ -2,12 +2,7 @@ import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } fro
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
-import {
-  isCidrWithLeadingZeros,
-  isStrictSubset,
-  parseCidr,
-  validateCidr,
-} from '@gyropilot/schema/validation/ip'
+import { isStrictSubset, parseCidr, validateCidr } from '@gyropilot/schema/validation/ip'
 import { validatePortNumber, validatePortOrName } from '@gyropilot/schema/validation/numbers'
 import { selectorText, tableColumns } from '../columns.ts'
 
@@ -63,12 +58,12 @@ function validateBlock(block: StoredOf<IPBlock>, errors: FieldErrors, field: str
     return
   }
   validateCidr(block.cidr, errors, `${field}.cidr`)
-  const outer = parseCidr(block.cidr)
-  if (!outer && !isCidrWithLeadingZeros(block.cidr)) return
+  const outer = parseCidr(block.cidr, true)
+  if (!outer) return
   for (const [index, exception] of (block.except ?? []).entries()) {
     validateCidr(exception, errors, `${field}.except[${index}]`)
-    const inner = parseCidr(exception)
-    if (inner && outer && !isStrictSubset(inner, outer))
+    const inner = parseCidr(exception, true)
+    if (inner && !isStrictSubset(inner, outer))
       errors.invalid(`${field}.except[${index}]`, exception, 'must be a strict subset of `cidr`')
   }
 }

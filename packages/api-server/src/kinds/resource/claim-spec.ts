@@ -70,12 +70,15 @@ export function requestNames(devices: StoredOf<DeviceClaim> | undefined): Readon
   return names
 }
 
+/** `r`, or `r/s`: more than one slash is no name, but nothing that is said of its parts. */
 export function validateRequestName(
   name: string,
   names: ReadonlySet<string>,
   errors: FieldErrors,
   field: string,
 ): void {
+  const parts = name.split('/')
+  if (parts.length <= 2) for (const part of parts) validateLabelName(part, errors, field)
   if (!names.has(name)) errors.invalid(field, name, UNKNOWN_REQUEST)
 }
 

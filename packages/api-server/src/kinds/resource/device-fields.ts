@@ -45,8 +45,12 @@ export function validateDriver(
   field: string,
 ): void {
   if (Buffer.byteLength(driver ?? '') > DRIVER_BYTES_MAX) errors.tooLong(field, DRIVER_BYTES_MAX)
-  validateSubdomainName(driver, errors, field)
+  if (!driver) errors.required(field)
+  else invalidAll(errors, field, driver, subdomainInAnyCase(driver))
 }
+
+/** Drivers, and the domains of what they say of devices, may have capital letters. */
+const subdomainInAnyCase = (name: string): readonly string[] => dnsSubdomain(name.toLowerCase())
 
 /** One or several subdomains with slashes between. */
 export function validatePoolName(
@@ -177,7 +181,7 @@ export function validateDeviceName(name: string, errors: FieldErrors, field: str
   if (domain === '') errors.invalid(field, '', 'the domain must not be empty')
   else {
     if (Buffer.byteLength(domain) > DOMAIN_BYTES_MAX) errors.tooLong(field, DOMAIN_BYTES_MAX)
-    invalidAll(errors, field, domain, dnsSubdomain(domain))
+    invalidAll(errors, field, domain, subdomainInAnyCase(domain))
   }
   if (identifier === '') errors.invalid(field, '', 'the name must not be empty')
   else validateIdentifier(identifier, errors, field)

@@ -46,13 +46,12 @@ function validateAdminAccess(
   errors: FieldErrors,
   { namespaceLabels }: RuleContext,
 ): void {
-  const indexes = adminAccessFields(devices)
-  if (indexes.length === 0 || namespaceLabels?.()?.[ADMIN_LABEL] === 'true') return
-  for (const index of indexes)
-    errors.forbidden(
-      `spec.devices.requests[${index}].adminAccess`,
-      `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
-    )
+  const [first] = adminAccessFields(devices)
+  if (first === undefined || namespaceLabels?.()?.[ADMIN_LABEL] === 'true') return
+  errors.forbidden(
+    `spec.devices.requests[${first}].adminAccess`,
+    `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
+  )
 }
 
 /** Who writes the status changes nothing of these. */
@@ -99,17 +98,29 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   ],
 }
 
-/** Claims get their labels and annotations from the template, and nothing else. */
-function validateTemplateMetadata(
-  metadata: StoredOf<ObjectMeta> | undefined,
-  errors: FieldErrors,
-): void {
-  const { labels, annotations, ...others } = metadata ?? {}
-  validateLabels(labels, errors, 'spec.metadata.labels')
-  validateAnnotations(annotations, errors, 'spec.metadata.annotations')
-  for (const [field, value] of Object.entries(others))
-    if (value !== null && value !== undefined && value !== '')
-      errors.forbidden(`spec.metadata.${field}`, 'cannot be set')
+/** Claims get their labels and annotations from the template, and nothing of these; lists may not even be empty. */
+const FORBIDDEN_METADATA = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const
+
+function validateTemplateMetadata(metadata: StoredOf<ObjectMeta> = {}, errors: FieldErrors): void {
+  validateLabels(metadata.labels, errors, 'spec.metadata.labels')
+  validateAnnotations(metadata.annotations, errors, 'spec.metadata.annotations')
+  for (const field of FORBIDDEN_METADATA)
+    if ((givenValue(metadata, field) ?? '') !== '')
+      errors.forbidden(`spec.metadata.${field === 'uid' ? 'uID' : field}`, 'cannot be set')
 }
 
 export const resourceClaimTemplate: KindRules<ResourceClaimTemplate> = {

@@ -33,6 +33,14 @@ function dateTaints(slice: DraftOf<ResourceSlice>, { nowMs }: RuleContext): void
     for (const taint of device.taints ?? []) taint.timeAdded ??= formatTime(nowMs)
 }
 
+function driverWarnings({ spec }: StoredOf<ResourceSlice>): string[] {
+  const driver = spec?.driver ?? ''
+  if (driver === driver.toLowerCase()) return []
+  return [
+    `spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`,
+  ]
+}
+
 function validate(object: StoredOf<ResourceSlice>, errors: FieldErrors): void {
   const spec = object.spec ?? {}
   validateDriver(spec.driver ?? '', errors, 'spec.driver')
@@ -82,6 +90,7 @@ export const resourceSlice: KindRules<ResourceSlice> = {
     dateTaints(object, context)
   },
   validate,
+  warnings: driverWarnings,
   validateUpdate(object, stored, errors) {
     for (const field of ['driver', 'nodeName'] as const) {
       if (!deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null))

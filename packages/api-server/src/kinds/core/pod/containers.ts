@@ -1,6 +1,7 @@
 /** Containers, init containers and ephemeral containers. */
 import type {
   Container,
+  ContainerRestartRule,
   ContainerPort,
   ContainerResizePolicy,
   PodSpec,
@@ -165,6 +166,7 @@ export function validateContainers(
     else if (container.name) names.add(container.name)
     validateProbesAndHooks(container, pod.graceSeconds, errors, at)
     validateRestartPolicy(container, errors, at)
+    validateRestartRules(container.restartPolicyRules ?? [], errors, `${at}.restartPolicyRules`)
   }
   checkHostPorts(containers, errors, field)
 }
@@ -178,18 +180,24 @@ function validateRestartPolicy(
   field: string,
 ): void {
   const policy: string | undefined = container.restartPolicy
-  const rules = container.restartPolicyRules ?? []
   if (policy === undefined) {
-    if (rules.length > 0)
+    if ((container.restartPolicyRules ?? []).length > 0)
       errors.required(
         `${field}.restartPolicy`,
         'must specify restartPolicy when restart rules are used',
       )
   } else if (!RESTART_POLICIES.includes(policy))
     errors.notSupported(`${field}.restartPolicy`, policy, RESTART_POLICIES)
-  if (rules.length > 20) errors.tooMany(`${field}.restartPolicyRules`, rules.length, 20)
+}
+
+function validateRestartRules(
+  rules: readonly StoredOf<ContainerRestartRule>[],
+  errors: FieldErrors,
+  field: string,
+): void {
+  if (rules.length > 20) errors.tooMany(field, rules.length, 20)
   for (const [index, { action = '', exitCodes }] of rules.entries()) {
-    const at = `${field}.restartPolicyRules[${index}]`
+    const at = `${field}[${index}]`
     if (!RULE_ACTIONS.includes(action)) errors.notSupported(`${at}.action`, action, RULE_ACTIONS)
     if (!exitCodes) {
       errors.required(`${at}.exitCodes`, 'must be specified')
@@ -213,6 +221,9 @@ export function validateInitContainers(
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
     validateRestartPolicy(container, errors, at)
+    // Without a policy theirs are not looked at.
+    if (container.restartPolicy !== undefined)
+      validateRestartRules(container.restartPolicyRules ?? [], errors, `${at}.restartPolicyRules`)
     if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name)
     else if (container.name) names.add(container.name)
     checkHostPorts([container], errors, field)

@@ -10,7 +10,7 @@ export function defaultPodSpec(spec: DraftOf<PodSpec>): void {
   defaultTemplateSpec(spec)
   if (spec.hostNetwork === true) defaultHostPorts(spec)
   spec.enableServiceLinks ??= true
-  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+  for (const list of ['containers', 'initContainers'] as const) {
     for (const container of spec[list] ?? [])
       if (container.resources) defaultRequests(container.resources)
   }

@@ -52,7 +52,8 @@ export const pod: KindRules<Pod> = {
     leastGrace(object.spec)
     const status: DraftOf<PodStatus> = (object.status = {
       phase: 'Pending',
-      qosClass: qosClassOf(object.spec ?? {}),
+      // The class is not computed where one is given, whatever it is.
+      qosClass: object.status?.qosClass || qosClassOf(object.spec ?? {}),
     })
     if ((object.spec?.schedulingGates ?? []).length > 0) {
       status.conditions = [

@@ -3,6 +3,7 @@ import type { ResourceClaim as ContainerClaim } from '@gyropilot/api/core-v1'
 import type { PodSpec, Quantity, ResourceRequirements } from '@gyropilot/api'
 import { ownValue } from '../../../registry/equality.ts'
 import type { StoredOf } from '../../../registry/kind-rules.ts'
+import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   addQuantities,
@@ -198,7 +199,7 @@ export function validatePodResources(
     errors.forbidden(field, 'may not be set for a windows pod')
     return
   }
-  if (resources.claims !== undefined)
+  if ((givenValue(resources, 'claims') ?? null) !== null)
     errors.forbidden(`${field}.claims`, 'claims may not be set for Resources at pod-level')
   validateResourceRequirements(resources, errors, field, undefined, validatePodLevelName)
   const total = containerRequests(spec)
