@@ -135,7 +135,7 @@ export function validateReplicaStatus(
   ]
   for (const [part, whole, text] of pairs) {
     if ((status[part] ?? 0) > (status[whole] ?? 0))
-      errors.invalid(`status.${part}`, status[part], `cannot be greater than ${text}`)
+      errors.invalid(`status.${part}`, status[part] ?? 0, `cannot be greater than ${text}`)
   }
 }
 

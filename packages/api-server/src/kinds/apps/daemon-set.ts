@@ -1,5 +1,7 @@
 import type { DaemonSet, DaemonSetUpdateStrategy } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
+import { ConversionError } from '@gyropilot/schema'
+import { integerProblem } from '@gyropilot/schema/go-integer'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
@@ -90,7 +92,12 @@ export const daemonSet: KindRules<DaemonSet> = {
     spec.revisionHistoryLimit ??= 10
     defaultTemplate(spec.template)
     object.metadata ??= {}
-    if (object.metadata.annotations?.[GENERATION] === undefined) setTemplateGeneration(object, 0)
+    const generation = object.metadata.annotations?.[GENERATION]
+    if (generation === undefined) setTemplateGeneration(object, 0)
+    else {
+      const problem = integerProblem(generation)
+      if (problem !== undefined) throw new ConversionError(problem)
+    }
   },
   prepareForCreate(object) {
     // Who brings a number keeps it: a DaemonSet that is restored goes on where it was.

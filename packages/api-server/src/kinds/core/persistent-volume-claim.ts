@@ -55,10 +55,16 @@ function validateUpdate(
   const oldSize = before.resources?.requests?.storage
   // Messages show the volume as it is now.
   if (!before.volumeName) keep(before, now, 'volumeName')
-  if (before.storageClassName === undefined) {
-    const annotated: string | undefined = stored.metadata?.annotations?.[CLASS_ANNOTATION]
-    if (annotated === undefined || annotated === now.storageClassName) delete now.storageClassName
-  }
+  const annotated: string | undefined = stored.metadata?.annotations?.[CLASS_ANNOTATION]
+  const renamed = object.metadata?.annotations?.[CLASS_ANNOTATION]
+  const takesClass =
+    before.storageClassName === undefined &&
+    (annotated === undefined || annotated === now.storageClassName)
+  if (takesClass) delete now.storageClassName
+  // The field may take the place of the annotation.
+  const isMoved = takesClass && annotated !== undefined && renamed === undefined
+  if (!isMoved && (renamed ?? '') !== (annotated ?? ''))
+    errors.invalid(`metadata.annotations.${CLASS_ANNOTATION}`, renamed ?? '', 'field is immutable')
   const bound = stored.status?.phase === 'Bound'
   if (bound) {
     keep(now, before, 'resources')

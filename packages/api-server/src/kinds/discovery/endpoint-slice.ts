@@ -179,8 +179,9 @@ export const endpointSlice: KindRules<EndpointSlice> = {
   updateOrder: 'update-only',
   validate: (object, errors) => validateSlice(object, errors),
   validateUpdate(object, stored, errors) {
-    // The type stays, whatever is asked for.
-    validateSlice(object, errors, stored.addressType)
+    // The type stays, whatever is asked for; what is none says nothing of addresses.
+    const isType = TYPES.includes(object.addressType ?? '')
+    validateSlice(object, errors, isType ? stored.addressType : object.addressType)
     if (!deepEqual(object.addressType, stored.addressType))
       errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
   },

@@ -20,6 +20,7 @@ import {
   validateLabelName,
   validatePoolName,
 } from './device-fields.ts'
+import { validateShareId } from './share-id.ts'
 
 const RESERVED_FOR_MAX = 256
 const RESULTS_MAX = 32
@@ -116,6 +117,10 @@ function validateDevices(
     const id = deviceId(device)
     const { driver = '', pool = '', device: name = '', shareID = '' } = device
     const printed = { Driver: driver, Pool: pool, Device: name, ShareID: shareID }
+    validateDriver(driver, errors, `${at}.driver`)
+    validatePoolName(pool, errors, `${at}.pool`)
+    validateLabelName(name, errors, `${at}.device`)
+    if (device.shareID !== undefined) validateShareId(shareID, errors, `${at}.shareID`)
     if (seen.has(id)) errors.duplicate(at, printed)
     seen.add(id)
     if (!allocated.has(id)) errors.invalid(at, printed, 'must be an allocated device in the claim')

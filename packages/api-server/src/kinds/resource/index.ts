@@ -5,7 +5,7 @@ import type {
   ResourceClaim,
   ResourceClaimTemplate,
 } from '@gyropilot/api'
-import { deepEqual } from '@gyropilot/api'
+import { semanticallyEqual } from '../../registry/equality.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import { keep } from '../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -72,7 +72,7 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   // What was accepted stays accepted, for it cannot change.
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
-    if (!deepEqual(object.spec ?? null, stored.spec ?? null))
+    if (!semanticallyEqual(object.spec, stored.spec))
       errors.invalid('spec', internalForm(object.spec, 'ResourceClaimSpec'), 'field is immutable')
   },
   status: {
@@ -135,9 +135,8 @@ export const resourceClaimTemplate: KindRules<ResourceClaimTemplate> = {
     validateTemplateMetadata(object.spec?.metadata, errors)
     validateClaimSpec(object.spec?.spec?.devices, errors, 'spec.spec.devices')
   },
-  updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
-    if (!deepEqual(object.spec ?? null, stored.spec ?? null))
+    if (!semanticallyEqual(object.spec, stored.spec))
       errors.invalid(
         'spec',
         internalForm(object.spec, 'ResourceClaimTemplateSpec'),
