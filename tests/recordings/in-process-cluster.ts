@@ -17,8 +17,12 @@ export async function startCluster(options: {
   readonly audit?: (entry: AuditEntry) => void
   /** Default: the machine's. */
   readonly clock?: Clock
+  /** Turned on beyond those that are on by default. */
+  readonly featureGates?: readonly string[]
+  /** What must be there before the controllers. */
+  readonly prepare?: (cluster: Cluster) => Promise<void>
 }): Promise<ListeningCluster> {
-  const { clock = new SystemClock() } = options
+  const { clock = new SystemClock(), featureGates = [], prepare } = options
   const random = new SystemRandom()
   const certificates = createClusterCertificates({ clock, random })
   const cluster = new Cluster({
@@ -30,11 +34,13 @@ export async function startCluster(options: {
     certificates,
     // As of the manager that was recorded: what it hands out is known by its form.
     configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.244.0.0/16' } },
+    featureGates: Object.fromEntries(featureGates.map((gate) => [gate, true])),
     ...(options.audit === undefined ? {} : { audit: options.audit }),
   })
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving
   const listener = await cluster.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
   await cluster.start()
+  await prepare?.(cluster)
   const { controllers } = options
   if (controllers !== false) await cluster.startControllerManager(controllers === true ? undefined : controllers).ready
   const server = `https://127.0.0.1:${listener.port}`

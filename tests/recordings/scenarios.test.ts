@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { AuditEntry } from '@gyropilot/cluster'
 import { startCluster } from './in-process-cluster.ts'
+import { serveMigrations } from './migrations.ts'
 import { SharedTime } from './shared-time.ts'
 
 /** Every recorded file is played. */
@@ -47,6 +48,8 @@ test('the states and events of upstream are reached, with no more writes than it
     controllers: ['*', 'selinux-warning-controller'],
     audit: (entry) => tries.count(entry),
     clock: time.clock,
+    featureGates: ['StorageVersionMigrator'],
+    prepare: serveMigrations,
   })
   t.after(async () => {
     await stop()
