@@ -43,6 +43,8 @@ function showProblems(text: string, problems: readonly Problem[]): string {
 }
 
 function showProblem(text: string, offset: number, message: string): string {
+  // There is no line to show, and the end stands before the first column.
+  if (text === '') return `ERROR: <input>:1:0: ${message}`
   const before = text.slice(0, offset)
   const start = before.lastIndexOf('\n') + 1
   const end = text.indexOf('\n', offset)

@@ -13,7 +13,18 @@ import { ageColumn, column, nameColumn } from '../columns.ts'
 import { validateAccessModes } from './persistent-volume-claim-spec.ts'
 import { defaultNetworkVolume } from './pod/defaults.ts'
 import { validateNodeSelector } from './pod/scheduling.ts'
+import { DEPRECATED_VOLUMES } from './pod/warnings.ts'
 import { validateSharedSource } from './pod/volume-sources.ts'
+
+/** Not of Quobyte and Flocker, which pods are warned of. */
+const WARNED_SOURCES = [
+  'cephfs',
+  'photonPersistentDisk',
+  'scaleIO',
+  'storageos',
+  'glusterfs',
+  'rbd',
+] as const
 
 const SOURCES = [
   'hostPath',
@@ -258,6 +269,11 @@ export const persistentVolume: KindRules<PersistentVolume> = {
         'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
       )
     }
+    for (const source of WARNED_SOURCES)
+      if (object.spec?.[source] !== undefined)
+        list.push(
+          `spec.${source === 'storageos' ? 'storageOS' : source}: ${DEPRECATED_VOLUMES[source]}`,
+        )
     return list
   },
   columns: [

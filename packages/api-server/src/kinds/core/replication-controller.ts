@@ -1,8 +1,7 @@
 import type { PodTemplate, ReplicationController } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
-import type { NameCheck } from '@gyropilot/schema/validation/metadata'
-import { dnsSubdomain, pathCharacters } from '@gyropilot/schema/validation/names'
+import { subdomainInBytes } from '../names-in-bytes.ts'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { column, containerCells, labelsText, nameColumn, tableColumns } from '../columns.ts'
 import {
@@ -14,16 +13,10 @@ import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
 import { podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
 
-/** The length is counted in bytes, in words too; a prefix to be completed must only fit into a path. */
-const name: NameCheck = (given, generated) =>
-  generated
-    ? pathCharacters(given)
-    : dnsSubdomain(given).map((message) => message.replace(/characters$/, 'bytes'))
-
 export const replicationController: KindRules<ReplicationController> = {
   group: '',
   kind: 'ReplicationController',
-  name,
+  name: subdomainInBytes,
   defaults(object) {
     object.spec ??= {}
     const labels = object.spec.template?.metadata?.labels

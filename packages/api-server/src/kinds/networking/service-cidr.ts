@@ -20,8 +20,10 @@ export const serviceCidr: KindRules<ServiceCIDR> = {
   group: 'networking.k8s.io',
   kind: 'ServiceCIDR',
   generationOf: null,
-  // Its status is not reset: who writes the object may write it too.
-  prepareForCreate: keepStatus,
+  prepareForCreate(object) {
+    object.status = {}
+  },
+  // Who updates the object may write its status too.
   prepareForUpdate: keepStatus,
   validate: validateCidrs,
   updateOrder: 'update-only',
@@ -70,7 +72,7 @@ function validateCidrs(object: StoredOf<ServiceCIDR>, errors: FieldErrors): void
         )
     }
   }
-  const [first, second] = cidrs.map((cidr) => parseCidr(cidr)?.family)
+  const [first, second] = cidrs.map((cidr) => parseCidr(cidr, true)?.family)
   if (cidrs.length === 2 && first === second && first !== undefined) {
     errors.invalid(
       'spec.cidrs',

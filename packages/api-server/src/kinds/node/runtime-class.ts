@@ -1,12 +1,18 @@
-import type { RuntimeClass } from '@gyropilot/api'
-import { deepEqual } from '@gyropilot/api'
+import type { RuntimeClass, Toleration } from '@gyropilot/api'
 import { internalForm } from '@gyropilot/schema/internal-form'
-import type { KindRules } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { validateResourceRequirements } from '../core/pod/resources.ts'
 import { validateTolerations } from '../core/pod/scheduling.ts'
+
+/** Whatever the time for which they tolerate. */
+function isSameToleration(a: StoredOf<Toleration>, b: StoredOf<Toleration>): boolean {
+  return (['key', 'operator', 'value', 'effect'] as const).every(
+    (field) => (a[field] ?? '') === (b[field] ?? ''),
+  )
+}
 
 export const runtimeClass: KindRules<RuntimeClass> = {
   group: 'node.k8s.io',
@@ -24,7 +30,7 @@ export const runtimeClass: KindRules<RuntimeClass> = {
     const tolerations = object.scheduling?.tolerations ?? []
     validateTolerations(tolerations, errors, 'scheduling.tolerations')
     for (const [index, toleration] of tolerations.entries())
-      if (tolerations.slice(0, index).some((other) => deepEqual(other, toleration)))
+      if (tolerations.slice(0, index).some((other) => isSameToleration(other, toleration)))
         errors.duplicate(`scheduling.tolerations[${index}]`, internalForm(toleration, 'Toleration'))
   },
   validateUpdate(object, stored, errors) {

@@ -14,6 +14,7 @@ import type { StoredOf } from '../../registry/kind-rules.ts'
 const SELECTORS_MAX = 32
 const EXPRESSION_BYTES_MAX = 10 * 1024
 const CONFIGS_MAX = 32
+const POOL_BYTES_MAX = 253
 const DRIVER_BYTES_MAX = 63
 const PARAMETERS_BYTES_MAX = 10 * 1024
 const EFFECTS = ['NoExecute', 'NoSchedule', 'None']
@@ -58,8 +59,12 @@ export function validatePoolName(
   errors: FieldErrors,
   field: string,
 ): void {
-  if (!name) errors.required(field)
-  else for (const part of name.split('/')) invalidAll(errors, field, part, dnsSubdomain(part))
+  if (!name) {
+    errors.required(field)
+    return
+  }
+  if (Buffer.byteLength(name) > POOL_BYTES_MAX) errors.tooLong(field, POOL_BYTES_MAX)
+  for (const part of name.split('/')) invalidAll(errors, field, part, dnsSubdomain(part))
 }
 
 export function validateLabelName(
@@ -96,7 +101,8 @@ function validateExpression(expression: string, errors: FieldErrors, field: stri
   } catch (error) {
     const { CompileError, ProgramError } = cel()
     if (error instanceof TypeError) errors.invalid(field, expression, error.message)
-    else if (error instanceof CompileError || error instanceof ProgramError)
+    else if (error instanceof ProgramError) errors.internal(field, error.message)
+    else if (error instanceof CompileError)
       errors.invalid(field, expression, `compilation failed: ${error.message}`)
     else throw error
   }

@@ -14,6 +14,7 @@ import { validateAnnotations, validateLabels } from '@gyropilot/schema/validatio
 import { qualifiedName } from '@gyropilot/schema/validation/names'
 import type { KindRules, RuleContext, StoredOf } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
+import { subdomainInBytes } from '../names-in-bytes.ts'
 import {
   adminAccessFields,
   canonicalizeClaimSpec,
@@ -176,6 +177,7 @@ function validateClass(
 export const deviceClass: KindRules<DeviceClass> = {
   group: GROUP,
   kind: 'DeviceClass',
+  name: subdomainInBytes,
   generationOf: (object) => object.spec,
   validate: (object, errors) => validateClass(object, errors),
   updateOrder: 'update-only',

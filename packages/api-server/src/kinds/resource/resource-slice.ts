@@ -53,7 +53,8 @@ function validate(object: StoredOf<ResourceSlice>, errors: FieldErrors): void {
   validatePlace(spec, errors)
   validateSharedCounters(spec.sharedCounters ?? [], errors)
   const devices = spec.devices ?? []
-  if (devices.length > 0 && (spec.sharedCounters ?? []).length > 0)
+  // Counters that are none are given all the same.
+  if (devices.length > 0 && (givenValue(spec, 'sharedCounters') ?? null) !== null)
     errors.invalid('spec', '', 'only one of `sharedCounters` or `devices` is allowed')
   const isRich = devices.some(
     ({ taints = [], consumesCounters = [] }) => taints.length + consumesCounters.length > 0,

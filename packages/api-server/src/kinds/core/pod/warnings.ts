@@ -26,7 +26,8 @@ const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
     'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
 }
 
-const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
+/** What is said of a source of a volume that nothing serves any more. */
+export const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
   gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
   photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
   scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
