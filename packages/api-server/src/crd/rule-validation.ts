@@ -125,7 +125,7 @@ class RuleCheck {
     if (declared === undefined) {
       this.#errors.internal(
         `${place.path}.x-kubernetes-validations`,
-        'internal error: failed to retrieve type information for x-kubernetes-validations',
+        'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
       )
       return
     }
@@ -210,9 +210,10 @@ class RuleCheck {
   #rule(source: RuleSource, type: CelType, cardinality: number, path: string, place: Place): void {
     const at = `${path}.rule`
     const program = this.#compile(source, source.rule, type, at, RULE)
-    if (program === undefined) return
-    if (program.type.kind !== 'bool') {
-      this.#refuse(at, source, 'cel expression must evaluate to a bool')
+    if (program?.type.kind !== 'bool') {
+      if (program !== undefined) this.#refuse(at, source, 'cel expression must evaluate to a bool')
+      // What a rule uses is not known before it is understood.
+      this.#refuseOptional(source, path)
       return
     }
     const { max } = program.estimate()
@@ -224,14 +225,17 @@ class RuleCheck {
         source.rule,
         `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
       )
-    } else if (source.optionalOldSelf !== undefined && !program.uses('oldSelf')) {
-      this.#errors.invalid(
-        `${path}.optionalOldSelf`,
-        source.optionalOldSelf,
-        'may not be set if oldSelf is not used in rule',
-      )
-    }
+    } else if (!program.uses('oldSelf')) this.#refuseOptional(source, path)
     this.#messageExpression(source, type, path)
+  }
+
+  #refuseOptional({ optionalOldSelf }: RuleSource, path: string): void {
+    if (optionalOldSelf === undefined) return
+    this.#errors.invalid(
+      `${path}.optionalOldSelf`,
+      optionalOldSelf,
+      'may not be set if oldSelf is not used in rule',
+    )
   }
 
   #messageExpression(source: RuleSource, type: CelType, path: string): void {

@@ -337,3 +337,84 @@ test('fields of an applier in another version come back in that of the request',
   const { status, value } = await apply('v2', { maxReplicas: 5, scaleTargetRef })
   assert.deepEqual([status, value.spec.maxReplicas, value.spec.minReplicas], [200, 5, 1])
 })
+
+test('an empty list of audiences is owned by who asked for the token', async () => {
+  const { request } = running
+  for (const [audiences, owned] of [
+    [[], { 'f:audiences': {}, 'f:expirationSeconds': {} }],
+    [null, { 'f:expirationSeconds': {} }],
+  ] as const) {
+    const { value } = await request('POST', `${NAMESPACE}/serviceaccounts/default/token`, {
+      spec: { audiences },
+    })
+    assert.deepEqual(value.metadata.managedFields[0].fieldsV1, { 'f:spec': owned })
+  }
+})
+
+test('a definition: conversion without a strategy, paths of webhooks, rules that do not compile, status and metadata', async () => {
+  const { request } = running
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const definition = (a: object, rest: object = {}): object => ({
+    metadata: { name: 'ws.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'ws', kind: 'W' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', properties: { a } } },
+        },
+      ],
+      ...rest,
+    },
+  })
+  const text = { type: 'string' }
+  const ruled = (rule: string): object => ({
+    ...text,
+    'x-kubernetes-validations': [{ rule, optionalOldSelf: true }],
+  })
+  const at = 'spec.validation.openAPIV3Schema.properties[a]'
+  const service = { name: 'x', namespace: 'y', path: 'z' }
+  const conversion = {
+    strategy: 'Webhook',
+    webhook: { conversionReviewVersions: ['v1'], clientConfig: { service } },
+  }
+  const unused = 'may not be set if oldSelf is not used in rule'
+  for (const [body, last] of [
+    [definition(text, { conversion: {} }), 'spec.conversion.strategy: Required value'],
+    [
+      definition(text, { conversion }),
+      'spec.conversion.webhookClientConfig.service.path: Invalid value: "z": segment[0] may not be empty',
+    ],
+    [
+      definition({ 'x-kubernetes-preserve-unknown-fields': false }),
+      `${at}.x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined`,
+    ],
+    [
+      definition(ruled('oldSelf +')),
+      `${at}.x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: ${unused}`,
+    ],
+    [
+      definition(ruled('1')),
+      `${at}.x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: ${unused}`,
+    ],
+    [
+      definition({
+        'x-kubernetes-preserve-unknown-fields': true,
+        'x-kubernetes-validations': [{ rule: 'true' }],
+      }),
+      `${at}.x-kubernetes-validations: Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations`,
+    ],
+  ] as const)
+    assert.equal(causes(await request('POST', definitions, body)).at(-1), last)
+  await request('POST', definitions, definition(text))
+  const labels = { metadata: { labels: { q: 'r' } } }
+  const path = `${definitions}/ws.example.com`
+  const labelled = await request('PATCH', `${path}/status`, labels, MERGE_PATCH)
+  assert.deepEqual(labelled.value.metadata.labels, { q: 'r' })
+  const emptied = await request('PATCH', path, { spec: null }, MERGE_PATCH)
+  assert.match(causes(emptied).at(-1)!, /^status\.storedVersions\[0\]: /)
+})

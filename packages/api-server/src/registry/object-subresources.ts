@@ -14,7 +14,6 @@ const METADATA_KEPT = new Set([
   'FlowSchema.flowcontrol.apiserver.k8s.io',
   'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io',
   'APIService.apiregistration.k8s.io',
-  'CustomResourceDefinition.apiextensions.k8s.io',
 ])
 
 export function prepareSubresource(

@@ -220,7 +220,7 @@ const WRITTEN_NULL: FieldTable = {
   'storage-v1.VolumeError': 'time',
   'storage-v1.CSINodeDriver': 'topologyKeys',
   'apiextensions-v1.CustomResourceDefinitionStatus': 'conditions',
-  'authentication-v1.TokenRequestSpec': 'boundObjectRef',
+  'authentication-v1.TokenRequestSpec': 'audiences boundObjectRef',
   'core-v1.TypedLocalObjectReference': 'apiGroup',
   'core-v1.TypedObjectReference': 'apiGroup',
   'resource-v1.AllocatedDeviceStatus': 'conditions',

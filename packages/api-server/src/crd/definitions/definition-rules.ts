@@ -6,6 +6,7 @@ import {
   definitionName,
   validateDefinition,
   validateDefinitionUpdate,
+  validateStoredVersions,
 } from './definition-validation.ts'
 import { isKnownFormat } from '@gyropilot/schema/formats'
 import { additionalOf, itemsOf, propertiesOf } from '../schemas/structural-schema.ts'
@@ -39,12 +40,16 @@ export const definitionRules: KindRules = {
     if (storage !== undefined && !known.includes(storage))
       object['status'].storedVersions = [...known, storage]
   },
-  validate: (object, errors) => validateDefinition(object, errors),
+  validate(object, errors) {
+    validateDefinition(object, errors)
+    validateStoredVersions(object, errors)
+  },
   updateOrder: 'update-only',
   unconditionalUpdate: false,
   validateUpdate(object, stored, errors) {
     validateDefinition(object, errors, stored)
     validateDefinitionUpdate(object, stored, errors)
+    validateStoredVersions(object, errors)
   },
   warnings: formatWarnings,
   terminate(object, nowMs) {
@@ -65,8 +70,7 @@ function defaultDefinition(object: Draft): void {
   const names = (spec['names'] ??= {}) as Draft
   if (!names['singular'] && names['kind']) names['singular'] = String(names['kind']).toLowerCase()
   if (!names['listKind'] && names['kind']) names['listKind'] = `${names['kind']}List`
-  const conversion = (spec['conversion'] ??= {}) as Draft
-  if (!conversion['strategy']) conversion['strategy'] = 'None'
+  const conversion = (spec['conversion'] ??= { strategy: 'None' }) as Draft
   defaultStoredVersions(object)
   const service = conversion['webhook']?.clientConfig?.service
   if (service !== undefined && service.port === undefined) service.port = 443

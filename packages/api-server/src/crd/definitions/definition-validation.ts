@@ -36,7 +36,6 @@ export function validateDefinition(object: Stored, errors: FieldErrors, stored?:
   validateNames(spec['names'] ?? {}, 'spec.names', errors)
   validateVersionParts(spec, 'shared', errors, stored?.['spec'])
   validateConversion(spec['conversion'] ?? {}, errors)
-  validateStoredVersions(object, errors)
   validateApproval(object, stored, errors)
   validatePreserveUnknown(spec, errors)
 }
@@ -344,7 +343,7 @@ function fieldPathProblem(path: string): string | undefined {
   return `expected [ or . but got: ${/^[A-Za-z0-9_]+/.exec(path)?.[0] ?? path[0]}`
 }
 
-function validateStoredVersions(object: Stored, errors: FieldErrors): void {
+export function validateStoredVersions(object: Stored, errors: FieldErrors): void {
   const stored: readonly string[] | undefined = object['status']?.storedVersions
   const versions: readonly Version[] = object['spec']?.versions ?? []
   if (stored === undefined || stored === null || stored.length === 0) {

@@ -84,7 +84,12 @@ function checkType(schema: Schema, path: string, place: Place, errors: FieldErro
     const message = 'must be object if x-kubernetes-embedded-resource is true'
     if (type) errors.invalid(at, type, message)
     else errors.required(at, message)
-  } else if (!type && !isIntOrString(schema) && !preservesUnknown(schema))
+  } else if (
+    !type &&
+    !isIntOrString(schema) &&
+    // Whatever it says: that it says false is told elsewhere.
+    schema['x-kubernetes-preserve-unknown-fields'] === undefined
+  )
     errors.required(at, NO_TYPE[place])
   if (place === 'root' && type && type !== 'object')
     errors.invalid(at, type, 'must be object at the root')

@@ -57,6 +57,11 @@ function watchVersion({ resourceVersion }: ListOptions): number {
   return version
 }
 
+/** Durations are counted in nanoseconds, in 64 bits. */
+function durationMs(seconds: number): number {
+  return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
+}
+
 class WatchSession {
   readonly #parts: WatchParts
   readonly #request: ListRequest
@@ -79,6 +84,10 @@ class WatchSession {
     this.#startTimeout()
     try {
       if (plan.initial) {
+        // The newest state is read at its source, for which no time is left. What is at hand is sent all the same.
+        const { resourceVersion, timeoutSeconds = 0 } = this.#request.options
+        if (durationMs(timeoutSeconds) < 0 && resourceVersion === '')
+          throw new ApiError(500, 'InternalError', 'context deadline exceeded')
         if (!implied && plan.revision > store.revision)
           await reachRevision(store, clock, plan.revision)
         if (this.#ended) return
@@ -244,7 +253,7 @@ class WatchSession {
             SHORTEST_TIMEOUT_SECONDS * 1000,
             2 * SHORTEST_TIMEOUT_SECONDS * 1000,
           )
-        : Math.max(0, timeoutSeconds * 1000)
+        : Math.max(0, durationMs(timeoutSeconds))
     this.#timers.push(clock.after(timeoutMs, () => this.stop()))
     if (allowWatchBookmarks && timeoutMs > LAST_BOOKMARK_MS) {
       this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#periodicBookmark()))

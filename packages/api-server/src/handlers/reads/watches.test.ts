@@ -139,13 +139,27 @@ test('Given timeoutSeconds=6 and bookmarks, then a bookmark arrives before the e
   assert.ok(watch.ended())
 })
 
-test('a watch of less than no time ends at once, one of none after its usual time', async () => {
+test('a watch of less than no time ends at once, one of none or of too little to count after its usual time', async () => {
   const server = await createTestServer()
   const ended = await server.watch(`${MAPS}?watch=true&timeoutSeconds=-1`)
+  const { code, message, reason } = ended.events[0]!.object
+  assert.deepEqual(
+    [types(ended), code, reason, message],
+    [['ERROR'], 500, 'InternalError', 'context deadline exceeded'],
+  )
+  const fromNow = await server.watch(
+    `${MAPS}?watch=true&timeoutSeconds=-1&resourceVersion=${now(server)}`,
+  )
   const lasting = await server.watch(`${MAPS}?watch=true&timeoutSeconds=0`)
+  const wrapped = await server.watch(`${MAPS}?watch=true&timeoutSeconds=-9999999999`)
   await server.clock.advance(1000)
-  assert.deepEqual([ended.ended(), lasting.ended()], [true, false])
+  assert.deepEqual(
+    [ended, fromNow, lasting, wrapped].map((watch) => watch.ended()),
+    [true, true, false, false],
+  )
+  assert.deepEqual(types(fromNow), [])
   lasting.stop()
+  wrapped.stop()
 })
 
 test('bookmarks come every minute and advance when only other resources changed', async () => {

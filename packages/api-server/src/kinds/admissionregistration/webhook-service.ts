@@ -33,8 +33,7 @@ function validateServicePort(
 function validatePath(path: string, errors: FieldErrors, field: string): void {
   if (path === '/') return
   if (!path.startsWith('/')) errors.invalid(field, path, "must start with a '/'")
-  const segments = path.slice(1).split('/')
-  if (segments.at(-1) === '') segments.pop()
+  const segments = path.slice(1).replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     const messages = segment === '' ? [' may not be empty'] : subdomainMessages(segment)
     for (const message of messages) errors.invalid(field, path, `segment[${index}]${message}`)
