@@ -19,7 +19,7 @@ import { forEachMember, mismatchOf, report, spellingOf } from './decode-walk.ts'
 import type { Walk } from './decode-walk.ts'
 import { presenceOf } from './go/go-facts.ts'
 import { elementTypeOf, goStructName, goTypeOf } from './go/go-types.ts'
-import { rememberEmpty } from './given-value.ts'
+import { rememberEmpty, passEmpties } from './given-value.ts'
 import type { DocumentNotes } from './json/json.ts'
 
 const NO_NOTES: DocumentNotes = { occurrences: undefined }
@@ -300,6 +300,7 @@ export function decodeObject(
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
   const head: Draft = { kind: type.kind, apiVersion }
   if (metadata !== undefined) head.metadata = metadata
+  passEmpties(decoded.object, head)
   return { object: Object.assign(head, rest), problems: decoded.problems }
 }
 

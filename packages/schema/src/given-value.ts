@@ -18,6 +18,12 @@ export function emptyGiven(
   return holder === undefined ? undefined : empties.get(holder)?.[field]
 }
 
+/** What was given empty in `from` was so in `to`, which has the same fields. */
+export function passEmpties(from: object, to: object): void {
+  const known = empties.get(from)
+  if (known !== undefined) empties.set(to, known)
+}
+
 /** For a field that is put back as it was. */
 export function forgetEmpty(holder: object, field: PropertyKey): void {
   const known = empties.get(holder)

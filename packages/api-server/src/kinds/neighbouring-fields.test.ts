@@ -61,6 +61,9 @@ test('a job that is suspended may change all of its template but most of the pod
   })
   const [pod, policy] = causes(refused).filter((cause) => cause.endsWith('field is immutable'))
   assert.match(pod!, /^spec\.template\.spec: Invalid value: .*"NodeSelector":\{"a":"b"\}/)
+  await request('PATCH', `${jobs}/j/status`, { status: { active: 1 } }, MERGE_PATCH)
+  const active = await patch({ template: { spec: { nodeSelector: { a: 'b' } } } })
+  assert.match(causes(active)[0]!, /^spec\.template: /)
   assert.match(policy!, /"OnExitCodes":\{"ContainerName":null,"Operator":"In","Values":\[1\]\}/)
 })
 
@@ -81,7 +84,7 @@ test('a claim that gets a volume shows it in the difference for which it is refu
   assert.match(causes(refused)[0]!, /\n {2}"VolumeName": "v",\n$/)
 })
 
-test('an empty list is a new generation of a network policy each time, and nothing else to a pod', async () => {
+test('an empty list is a new generation of policies and webhooks each time, and nothing else to a pod', async () => {
   const { request } = running
   const policies = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies'
   const policy = { metadata: { name: 'p' }, spec: { podSelector: {}, ingress: [] } }
@@ -90,6 +93,12 @@ test('an empty list is a new generation of a network policy each time, and nothi
   for (const body of [policy, policy, { ...policy, spec: { podSelector: {} } }])
     generations.push((await request('PUT', `${policies}/p`, body)).value.metadata.generation)
   assert.deepEqual(generations, [2, 3, 3])
+  const hooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+  await request('POST', hooks, { metadata: { name: 'h' } })
+  for (const generation of [2, 3]) {
+    const { value } = await request('PATCH', `${hooks}/h`, { webhooks: [] }, MERGE_PATCH)
+    assert.equal(value.metadata.generation, generation)
+  }
   await request('POST', PODS, {
     metadata: { name: 'gates' },
     spec: { ...template.spec, schedulingGates: [] },

@@ -59,9 +59,9 @@ function validateCompletions(
     )
 }
 
-/** A job that is suspended and has never started, or has stopped, may be scheduled otherwise. */
+/** A job that is suspended, runs no pod, and has never started or has stopped, may be scheduled otherwise. */
 function mayReschedule(stored: StoredOf<Job>): boolean {
-  if (stored.spec?.suspend !== true) return false
+  if (stored.spec?.suspend !== true || (stored.status?.active ?? 0) > 0) return false
   if (!stored.status?.startTime) return true
   return (stored.status.conditions ?? []).some(
     (condition) => condition.type === 'Suspended' && condition.status === 'True',
