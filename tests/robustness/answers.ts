@@ -25,6 +25,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /request did not complete within the allotted timeout/,
   /object does not implement the Object interfaces/,
   /"message":"resource name may not be empty"/,
+  /"message":"invalid resource name [^\]]*: \[may not /,
 ]
 
 /** Undefined when the answer is one that a server may give. */

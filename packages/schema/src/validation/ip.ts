@@ -1,5 +1,5 @@
 /** What is refused of IP addresses and CIDRs, and what is warned of. How they are read stands in the api package. */
-import { maskedCidr, parseCidr, parseIp, formatIp } from '@gyropilot/api'
+import { formatCidr, formatIp, maskedCidr, parseCidr, parseIp } from '@gyropilot/api'
 import type { IpAddress } from '@gyropilot/api'
 import type { FieldErrors } from '../field-errors.ts'
 
@@ -81,11 +81,25 @@ export function validateNonSpecialIp(text: string, errors: FieldErrors, field: s
   }
 }
 
-/** The header text for addresses that are good but not in canonical form. */
-export function canonicalIpWarning(text: string, field: string): string | undefined {
+/** The header texts, none or one, for addresses that are good but not in canonical form. */
+export function canonicalIpWarnings(text: string, field: string): readonly string[] {
   const ip = parseIp(text)
-  if (ip === undefined || ip.family === 4) return undefined
-  const canonical = formatIp(ip)
-  if (canonical === text) return undefined
-  return `${field}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`
+  return ip?.family === 6 ? formWarnings(text, formatIp(ip), 'address', field) : []
+}
+
+export function canonicalCidrWarnings(text: string, field: string): readonly string[] {
+  const cidr = parseCidr(text)
+  return cidr?.family === 6 ? formWarnings(text, formatCidr(cidr), 'CIDR value', field) : []
+}
+
+function formWarnings(
+  text: string,
+  canonical: string,
+  what: string,
+  field: string,
+): readonly string[] {
+  if (text === canonical) return []
+  return [
+    `${field}: IPv6 ${what} ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`,
+  ]
 }

@@ -30,6 +30,10 @@ import { podTemplateWarnings } from './deployment.ts'
 
 const GENERATION = 'deprecated.daemonset.template.generation'
 
+function templateGeneration(object: StoredOf<DaemonSet> | undefined): string | undefined {
+  return object?.metadata?.annotations?.[GENERATION]
+}
+
 function setTemplateGeneration(object: DraftOf<DaemonSet>, generation: number): void {
   object.metadata ??= {}
   object.metadata.annotations = { ...object.metadata.annotations, [GENERATION]: String(generation) }
@@ -185,7 +189,10 @@ export const daemonSet: KindRules<DaemonSet> = {
       validateCollisionCount(object.status ?? {}, stored, errors)
     },
   },
-  warnings: ({ spec }) => podTemplateWarnings(spec?.template),
+  warnings: (object, stored) =>
+    templateGeneration(object) === templateGeneration(stored)
+      ? []
+      : podTemplateWarnings(object.spec?.template),
   columns: tableColumns('apps/daemonsets', {
     Desired: (object) => object.status?.desiredNumberScheduled ?? 0,
     Current: (object) => object.status?.currentNumberScheduled ?? 0,

@@ -11,7 +11,7 @@ import {
 } from '@gyropilot/schema/validation/numbers'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
-import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
 import {
   validateCollisionCount,
   validateReplicaCounters,
@@ -19,8 +19,12 @@ import {
   validateSelectorUnchanged,
 } from '../workload-template.ts'
 
-export function templateWarnings(object: StoredOf<Deployment>): string[] {
-  return [...workloadNameWarnings(object), ...podTemplateWarnings(object.spec?.template)]
+export function templateWarnings(
+  object: StoredOf<Deployment>,
+  stored: StoredOf<Deployment> | undefined,
+): string[] {
+  if (!isSpecifiedAnew(object, stored)) return []
+  return [...workloadNameWarnings(object, stored), ...podTemplateWarnings(object.spec?.template)]
 }
 
 /** Nobody is warned of the names of DaemonSets. */

@@ -32,7 +32,7 @@ import { defaultClaim } from '../core/persistent-volume-claim.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { claimSpecWarnings } from '../core/persistent-volume-claim-spec.ts'
-import { podSpecWarnings } from '../core/pod/warnings.ts'
+import { isSpecifiedAnew, podSpecWarnings } from '../core/pod/warnings.ts'
 import {
   printedSelector,
   validateCollisionCount,
@@ -287,15 +287,15 @@ export const statefulSet: KindRules<StatefulSet> = {
       validateCollisionCount(status, stored, errors)
     },
   },
-  warnings(object) {
+  warnings(object, stored) {
     const spec = object.spec ?? {}
-    const list = podSpecWarnings(
-      spec.template?.spec ?? {},
-      spec.template?.metadata,
-      'spec.template.spec',
-    )
+    // kube-apiserver names the field so in updates only.
+    const part = stored === undefined ? '' : '.Spec'
+    const list = isSpecifiedAnew(object, stored)
+      ? podSpecWarnings(spec.template?.spec ?? {}, spec.template?.metadata, 'spec.template.spec')
+      : []
     for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
-      list.push(...claimSpecWarnings(claim.spec, `spec.volumeClaimTemplates[${index}]`))
+      list.push(...claimSpecWarnings(claim.spec, `spec.volumeClaimTemplates[${index}]${part}`))
     if ((spec.revisionHistoryLimit ?? 0) < 0) {
       list.push(
         'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',

@@ -18,6 +18,7 @@ import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, pathSegment } from '@gyropilot/schema/validation/names'
 import { validateContainerResourceName } from '../core/pod/resources.ts'
 import { tableColumns } from '../columns.ts'
+import { nullWhenEmpty } from '../workload-template.ts'
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 const FIELD_OF: Readonly<Record<string, (typeof SOURCES)[number]>> = {
@@ -364,6 +365,9 @@ export const horizontalPodAutoscaler: KindRules<HorizontalPodAutoscaler> = {
       version: 'v2',
       kind: 'HorizontalPodAutoscaler',
     })
+  },
+  canonicalize({ status }) {
+    if (status) nullWhenEmpty(status, 'currentMetrics')
   },
   ...validation(1),
   updateOrder: 'update-only',

@@ -6,7 +6,7 @@ import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { formatAge } from '../../printing/ages.ts'
 import { selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
-import { podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
 import { validateSpecFields } from './job-spec.ts'
 
 const POLICIES = ['Allow', 'Forbid', 'Replace']
@@ -89,14 +89,14 @@ export const cronJob: KindRules<CronJob> = {
   },
   updateOrder: 'update-only',
   validateUpdate: (object, _stored, errors) => validateSpec(object, errors),
-  warnings: (object) => [
-    ...workloadNameWarnings(object),
-    ...podSpecWarnings(
-      template(object).spec ?? {},
-      template(object).metadata,
-      'spec.jobTemplate.spec.template.spec',
-    ),
-  ],
+  warnings(object, stored) {
+    if (!isSpecifiedAnew(object, stored)) return []
+    const { spec = {}, metadata } = template(object)
+    return [
+      ...workloadNameWarnings(object, stored),
+      ...podSpecWarnings(spec, metadata, 'spec.jobTemplate.spec.template.spec'),
+    ]
+  },
   columns: tableColumns('batch/cronjobs', {
     Schedule: (object) => object.spec?.schedule ?? '',
     Timezone: (object) => object.spec?.timeZone ?? '<none>',

@@ -323,8 +323,8 @@ test('warnings', () => {
   assert.deepEqual(warn('Pod', { metadata: { name: 'a.b' }, spec }), [
     "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
-    'spec.imagePullSecrets[0].name: invalid empty name ""',
     'spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+',
+    'spec.imagePullSecrets[0].name: invalid empty name ""',
     'spec.containers[0].resources.requests[memory]: fractional byte value "100m" is invalid, must be an integer',
     'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
     'spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]',

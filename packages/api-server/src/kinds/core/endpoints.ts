@@ -2,7 +2,7 @@ import type { EndpointAddress, Endpoints, EndpointSubset } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import {
-  canonicalIpWarning,
+  canonicalIpWarnings,
   validateIp,
   validateNonSpecialIp,
 } from '@gyropilot/schema/validation/ip'
@@ -85,8 +85,8 @@ export const endpoints: KindRules<Endpoints> = {
   warnings(object) {
     return (object.subsets ?? []).flatMap((subset, index) =>
       (['addresses', 'notReadyAddresses'] as const).flatMap((list) =>
-        (subset[list] ?? []).flatMap(
-          ({ ip = '' }, at) => canonicalIpWarning(ip, `subsets[${index}].${list}[${at}].ip`) ?? [],
+        (subset[list] ?? []).flatMap(({ ip = '' }, at) =>
+          canonicalIpWarnings(ip, `subsets[${index}].${list}[${at}].ip`),
         ),
       ),
     )

@@ -120,6 +120,10 @@ export const node: KindRules<Node> = {
     else delete spec.podCIDR
     if (status?.capacity && !status.allocatable) status.allocatable = { ...status.capacity }
   },
+  canonicalize({ status }) {
+    // Names are always written.
+    for (const image of status?.images ?? []) if (!image.names?.length) image.names = null!
+  },
   // Unlike all others, nodes keep the status they are created with.
   prepareForCreate(object) {
     delete object.spec?.configSource

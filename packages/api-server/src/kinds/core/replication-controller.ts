@@ -11,7 +11,7 @@ import {
 } from '../workload-template.ts'
 import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
-import { podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
+import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
 
 export const replicationController: KindRules<ReplicationController> = {
   group: '',
@@ -55,16 +55,16 @@ export const replicationController: KindRules<ReplicationController> = {
   },
   defaultDeletionPolicy: 'Orphan',
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
-  warnings: (object) => [
-    ...workloadNameWarnings(object),
-    ...(object.spec?.template
-      ? podSpecWarnings(
-          object.spec.template.spec ?? {},
-          object.spec.template.metadata,
-          'spec.template.spec',
-        )
-      : []),
-  ],
+  warnings(object, stored) {
+    if (!isSpecifiedAnew(object, stored)) return []
+    const { template } = object.spec ?? {}
+    return [
+      ...workloadNameWarnings(object, stored),
+      ...(template
+        ? podSpecWarnings(template.spec ?? {}, template.metadata, 'spec.template.spec')
+        : []),
+    ]
+  },
   columns: tableColumns('replicationcontrollers', {
     Desired: (object) => object.spec?.replicas ?? 0,
     Current: (object) => object.status?.replicas ?? 0,
@@ -92,8 +92,10 @@ export const podTemplate: KindRules<PodTemplate> = {
       labelsText(object.template?.metadata?.labels),
     ),
   ],
-  warnings: (object) =>
-    podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec'),
+  warnings: (object, stored) =>
+    isSpecifiedAnew(object, stored)
+      ? podSpecWarnings(object.template?.spec ?? {}, object.template?.metadata, 'template.spec')
+      : [],
 }
 
 function containerList(object: StoredOf<PodTemplate>, field: 'name' | 'image'): string {

@@ -1,7 +1,7 @@
 import type { Service, ServiceSpec } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
-import { canonicalIpWarning } from '@gyropilot/schema/validation/ip'
+import { canonicalCidrWarnings, canonicalIpWarnings } from '@gyropilot/schema/validation/ip'
 import { labelsText, tableColumns } from '../columns.ts'
 import {
   INTERNAL_POLICIES,
@@ -71,27 +71,26 @@ function warnings(object: StoredOf<Service>): string[] {
     if (spec.sessionAffinity !== 'None')
       list.push('spec.SessionAffinity is ignored for headless services')
   }
+  list.push(...addressWarnings(spec))
   if (spec.type !== 'ExternalName' && spec.externalName)
     list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
-  list.push(...addressWarnings(spec))
-  if (spec.clusterIP !== 'None' && (spec.externalIPs ?? []).length > 0)
-    list.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
   if (spec.trafficDistribution === 'PreferClose')
     list.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
   return list
 }
 
-/** Addresses that are good but not written as RFC 5952 wants them. */
+/** Addresses that are good but not written as RFC 5952 wants them, and those that nobody may serve one day. */
 function addressWarnings(spec: StoredOf<ServiceSpec>): string[] {
-  const list: string[] = []
-  const look = (text: string | undefined, field: string): void => {
-    const warning = text === undefined ? undefined : canonicalIpWarning(text, field)
-    if (warning !== undefined) list.push(warning)
-  }
-  for (const name of ['clusterIPs', 'externalIPs'] as const) {
-    for (const [index, ip] of (spec[name] ?? []).entries()) look(ip, `spec.${name}[${index}]`)
-  }
-  look(spec.loadBalancerIP, 'spec.loadBalancerIP')
+  const { clusterIPs = [], externalIPs = [], loadBalancerIP = '' } = spec
+  const list = [
+    ...clusterIPs.flatMap((ip, index) => canonicalIpWarnings(ip, `spec.clusterIPs[${index}]`)),
+    ...externalIPs.flatMap((ip, index) => canonicalIpWarnings(ip, `spec.externalIPs[${index}]`)),
+  ]
+  if (spec.clusterIP !== 'None' && externalIPs.length > 0)
+    list.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
+  list.push(...canonicalIpWarnings(loadBalancerIP, 'spec.loadBalancerIP'))
+  for (const [index, cidr] of (spec.loadBalancerSourceRanges ?? []).entries())
+    list.push(...canonicalCidrWarnings(cidr, `spec.loadBalancerSourceRanges[${index}]`))
   return list
 }
 

@@ -183,8 +183,8 @@ export const ingress: KindRules<Ingress> = {
       }
     },
   },
-  warnings: (object) =>
-    object.metadata?.annotations?.[CLASS] === undefined
+  warnings: (object, stored) =>
+    stored !== undefined || object.metadata?.annotations?.[CLASS] === undefined
       ? []
       : [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`],
   columns: tableColumns('networking.k8s.io/ingresses', {

@@ -2,7 +2,12 @@ import type { IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } fro
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateLabelSelector } from '@gyropilot/schema/validation/labels'
-import { isStrictSubset, parseCidr, validateCidr } from '@gyropilot/schema/validation/ip'
+import {
+  canonicalCidrWarnings,
+  isStrictSubset,
+  parseCidr,
+  validateCidr,
+} from '@gyropilot/schema/validation/ip'
 import { validatePortNumber, validatePortOrName } from '@gyropilot/schema/validation/numbers'
 import { selectorText, tableColumns } from '../columns.ts'
 
@@ -68,11 +73,29 @@ function validateBlock(block: StoredOf<IPBlock>, errors: FieldErrors, field: str
   }
 }
 
+function blockWarnings({ spec }: StoredOf<NetworkPolicy>): string[] {
+  const list: string[] = []
+  const look = (peers: readonly StoredOf<NetworkPolicyPeer>[] | undefined, field: string): void => {
+    for (const [index, { ipBlock }] of (peers ?? []).entries()) {
+      if (!ipBlock) continue
+      const at = `${field}[${index}].ipBlock`
+      list.push(...canonicalCidrWarnings(ipBlock.cidr ?? '', `${at}.cidr`))
+      for (const [place, cidr] of (ipBlock.except ?? []).entries())
+        list.push(...canonicalCidrWarnings(cidr, `${at}.except[${place}]`))
+    }
+  }
+  for (const [index, { from }] of (spec?.ingress ?? []).entries())
+    look(from, `spec.ingress[${index}].from`)
+  for (const [index, { to }] of (spec?.egress ?? []).entries()) look(to, `spec.egress[${index}].to`)
+  return list
+}
+
 export const networkPolicy: KindRules<NetworkPolicy> = {
   group: 'networking.k8s.io',
   kind: 'NetworkPolicy',
   generationOf: (object) => object.spec,
   generationCountsEmpty: true,
+  warnings: blockWarnings,
   defaults(object) {
     const spec = (object.spec ??= {})
     for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])])

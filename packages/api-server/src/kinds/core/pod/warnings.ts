@@ -12,6 +12,7 @@ import type {
 } from '@gyropilot/api'
 import type { StoredOf } from '../../../registry/kind-rules.ts'
 import { isIntegerQuantity } from '@gyropilot/api'
+import { canonicalIpWarnings } from '@gyropilot/schema/validation/ip'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { claimSpecWarnings } from '../persistent-volume-claim-spec.ts'
 
@@ -57,10 +58,18 @@ export function podNameWarnings(object: StoredOf<Pod>): string[] {
   ]
 }
 
-/** Workloads whose names become part of pod names. */
-export function workloadNameWarnings(object: {
+interface Named {
   readonly metadata?: StoredOf<ObjectMeta>
-}): string[] {
+}
+
+/** Who changes a label is not warned of the template again. */
+export function isSpecifiedAnew(object: Named, stored: Named | undefined): boolean {
+  return stored === undefined || object.metadata?.generation !== stored.metadata?.generation
+}
+
+/** Workloads whose names become part of pod names; of what is there already nobody is warned. */
+export function workloadNameWarnings(object: Named, stored: Named | undefined): string[] {
+  if (stored !== undefined) return []
   const messages = dnsLabel(object.metadata?.name ?? '')
   if (messages.length === 0) return []
   return [
@@ -90,9 +99,9 @@ export function podSpecWarnings(
       )
   }
   warnings.push(
-    ...imageSecretWarnings(spec, field),
-    ...aliasWarnings(spec, field),
     ...volumeWarnings(spec, field),
+    ...aliasWarnings(spec, field),
+    ...imageSecretWarnings(spec, field),
   )
   for (const list of ['initContainers', 'containers'] as const) {
     for (const [index, container] of (spec[list] ?? []).entries())
@@ -104,7 +113,11 @@ export function podSpecWarnings(
       `${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
     )
   }
-  return [...warnings, ...affinityWarnings(spec.affinity, `${field}.affinity`)]
+  return [
+    ...warnings,
+    ...affinityWarnings(spec.affinity, `${field}.affinity`),
+    ...addressWarnings(spec, field),
+  ]
 }
 
 function annotationWarning(key: string): string | undefined {
@@ -119,16 +132,18 @@ function annotationWarning(key: string): string | undefined {
   return undefined
 }
 
+/** All that is there twice comes before what has no name. */
 function imageSecretWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
-  const warnings: string[] = []
+  const twice: string[] = []
+  const empty: string[] = []
   const seen = new Set<string>()
   for (const [index, { name = '' }] of (spec.imagePullSecrets ?? []).entries()) {
     const at = `${field}.imagePullSecrets[${index}].name`
-    if (name === '') warnings.push(`${at}: invalid empty name ${JSON.stringify(name)}`)
-    else if (seen.has(name)) warnings.push(`${at}: duplicate name ${JSON.stringify(name)}`)
+    if (name === '') empty.push(`${at}: invalid empty name ${JSON.stringify(name)}`)
+    else if (seen.has(name)) twice.push(`${at}: duplicate name ${JSON.stringify(name)}`)
     seen.add(name)
   }
-  return warnings
+  return [...twice, ...empty]
 }
 
 function aliasWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
@@ -140,6 +155,16 @@ function aliasWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
     seen.add(ip)
   }
   return warnings
+}
+
+function addressWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
+  const servers = (spec.dnsConfig?.nameservers ?? []).map((ip, index) =>
+    canonicalIpWarnings(ip, `${field}.dnsConfig.nameservers[${index}]`),
+  )
+  const aliases = (spec.hostAliases ?? []).map(({ ip = '' }, index) =>
+    canonicalIpWarnings(ip, `${field}.hostAliases[${index}].ip`),
+  )
+  return [...servers, ...aliases].flat()
 }
 
 function volumeWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
