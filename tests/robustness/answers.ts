@@ -18,6 +18,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /lists of lists are not supported/,
   /doesn't match \$setElementOrder list/,
   /value for key 0 is not a map/,
+  /unable to find api field in struct \w+ for the json field/,
   /expected a \[\]interface \{\}, but received a/,
   /error trying to reach service/,
   /expected a map\[string\]interface \{\}, but received a/,

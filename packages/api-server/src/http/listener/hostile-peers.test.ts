@@ -148,6 +148,8 @@ async function asked(): Promise<string> {
   } finally {
     session.close()
   }
+  // A stream that is cancelled ends without an error.
+  if (stream.rstCode !== 0) throw new Error(`the stream was cut off with code ${stream.rstCode}`)
   return text
 }
 
