@@ -134,7 +134,8 @@ function metadataForm(metadata: Stored | undefined): Draft {
   return form
 }
 
-const METADATA_FIELDS = [
+/** As Go declares them. */
+export const METADATA_FIELDS = [
   'name',
   'generateName',
   'namespace',
@@ -150,7 +151,7 @@ const METADATA_FIELDS = [
   'ownerReferences',
   'finalizers',
   'managedFields',
-]
+] as const
 
 /** Lines with one space for each level, as Go prints indented JSON. */
 function linesOf(form: unknown): string[] {

@@ -26,11 +26,13 @@ import {
   validateReplicaCounters,
   validateSelectorUnchanged,
 } from '../workload-template.ts'
-import { podTemplateWarnings } from './deployment.ts'
+import { podTemplateWarnings } from '../core/pod/warnings.ts'
 
 const GENERATION = 'deprecated.daemonset.template.generation'
 
-function templateGeneration(object: StoredOf<DaemonSet> | undefined): string | undefined {
+function templateGeneration(
+  object: StoredOf<DaemonSet> | DraftOf<DaemonSet> | undefined,
+): string | undefined {
   return object?.metadata?.annotations?.[GENERATION]
 }
 
@@ -96,7 +98,7 @@ export const daemonSet: KindRules<DaemonSet> = {
     spec.revisionHistoryLimit ??= 10
     defaultTemplate(spec.template)
     object.metadata ??= {}
-    const generation = object.metadata.annotations?.[GENERATION]
+    const generation = templateGeneration(object)
     if (generation === undefined) setTemplateGeneration(object, 0)
     else {
       const problem = integerProblem(generation)
@@ -105,7 +107,7 @@ export const daemonSet: KindRules<DaemonSet> = {
   },
   prepareForCreate(object) {
     // Who brings a number keeps it: a DaemonSet that is restored goes on where it was.
-    const given = Number(object.metadata?.annotations?.[GENERATION])
+    const given = Number(templateGeneration(object))
     setTemplateGeneration(object, given >= 1 ? given : 1)
     object.status = {
       currentNumberScheduled: 0,
@@ -116,7 +118,7 @@ export const daemonSet: KindRules<DaemonSet> = {
   },
   prepareForUpdate(object, stored) {
     object.status = stored.status
-    const before = Number(stored.metadata?.annotations?.[GENERATION] ?? 0)
+    const before = Number(templateGeneration(stored) ?? 0)
     const { spec } = spelledAs(stored, object, 'apps/v1', 'DaemonSet')
     setTemplateGeneration(
       object,
@@ -168,7 +170,7 @@ export const daemonSet: KindRules<DaemonSet> = {
   status: {
     // The number is part of the specification, which a status leaves alone.
     prepareForUpdate(object, stored) {
-      setTemplateGeneration(object, Number(stored.metadata?.annotations?.[GENERATION] ?? 0))
+      setTemplateGeneration(object, Number(templateGeneration(stored) ?? 0))
     },
     validateUpdate: (object, stored, errors) => {
       validateReplicaCounters(

@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentStrategy, PodTemplateSpec } from '@gyropilot/api'
+import type { Deployment, DeploymentStrategy } from '@gyropilot/api'
 import { ConversionError } from '@gyropilot/schema'
 import { integerProblem } from '@gyropilot/schema/go-integer'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
@@ -11,7 +11,7 @@ import {
 } from '@gyropilot/schema/validation/numbers'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
-import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { isSpecifiedAnew, podTemplateWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
 import {
   validateCollisionCount,
   validateReplicaCounters,
@@ -25,11 +25,6 @@ export function templateWarnings(
 ): string[] {
   if (!isSpecifiedAnew(object, stored)) return []
   return [...workloadNameWarnings(object, stored), ...podTemplateWarnings(object.spec?.template)]
-}
-
-/** Nobody is warned of the names of DaemonSets. */
-export function podTemplateWarnings(template: StoredOf<PodTemplateSpec> | undefined): string[] {
-  return podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec')
 }
 
 function validateStrategy(strategy: StoredOf<DeploymentStrategy>, errors: FieldErrors): void {

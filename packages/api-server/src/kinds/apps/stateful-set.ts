@@ -32,7 +32,7 @@ import { defaultClaim } from '../core/persistent-volume-claim.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { validateTemplate } from '../core/pod/spec.ts'
 import { claimSpecWarnings } from '../core/persistent-volume-claim-spec.ts'
-import { isSpecifiedAnew, podSpecWarnings } from '../core/pod/warnings.ts'
+import { isSpecifiedAnew, podTemplateWarnings } from '../core/pod/warnings.ts'
 import {
   printedSelector,
   validateCollisionCount,
@@ -291,9 +291,7 @@ export const statefulSet: KindRules<StatefulSet> = {
     const spec = object.spec ?? {}
     // kube-apiserver names the field so in updates only.
     const part = stored === undefined ? '' : '.Spec'
-    const list = isSpecifiedAnew(object, stored)
-      ? podSpecWarnings(spec.template?.spec ?? {}, spec.template?.metadata, 'spec.template.spec')
-      : []
+    const list = isSpecifiedAnew(object, stored) ? podTemplateWarnings(spec.template) : []
     for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries())
       list.push(...claimSpecWarnings(claim.spec, `spec.volumeClaimTemplates[${index}]${part}`))
     if ((spec.revisionHistoryLimit ?? 0) < 0) {

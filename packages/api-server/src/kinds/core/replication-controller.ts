@@ -11,7 +11,12 @@ import {
 } from '../workload-template.ts'
 import { defaultTemplate } from './pod/defaults.ts'
 import { validateTemplate } from './pod/spec.ts'
-import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from './pod/warnings.ts'
+import {
+  isSpecifiedAnew,
+  podSpecWarnings,
+  podTemplateWarnings,
+  workloadNameWarnings,
+} from './pod/warnings.ts'
 
 export const replicationController: KindRules<ReplicationController> = {
   group: '',
@@ -57,13 +62,7 @@ export const replicationController: KindRules<ReplicationController> = {
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
   warnings(object, stored) {
     if (!isSpecifiedAnew(object, stored)) return []
-    const { template } = object.spec ?? {}
-    return [
-      ...workloadNameWarnings(object, stored),
-      ...(template
-        ? podSpecWarnings(template.spec ?? {}, template.metadata, 'spec.template.spec')
-        : []),
-    ]
+    return [...workloadNameWarnings(object, stored), ...podTemplateWarnings(object.spec?.template)]
   },
   columns: tableColumns('replicationcontrollers', {
     Desired: (object) => object.spec?.replicas ?? 0,

@@ -9,7 +9,7 @@ import { semanticallyEqual } from '../../registry/equality.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import { keep } from '../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { internalForm } from '@gyropilot/schema/internal-form'
+import { METADATA_FIELDS, internalForm } from '@gyropilot/schema/internal-form'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
 import type { KindRules, RuleContext, StoredOf } from '../../registry/kind-rules.ts'
@@ -99,29 +99,15 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   ],
 }
 
-/** Claims get their labels and annotations from the template, and nothing of these; lists may not even be empty. */
-const FORBIDDEN_METADATA = [
-  'name',
-  'generateName',
-  'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-] as const
-
+/** Claims get their labels and annotations from the template, and nothing else; lists may not even be empty. */
 function validateTemplateMetadata(metadata: StoredOf<ObjectMeta> = {}, errors: FieldErrors): void {
   validateLabels(metadata.labels, errors, 'spec.metadata.labels')
   validateAnnotations(metadata.annotations, errors, 'spec.metadata.annotations')
-  for (const field of FORBIDDEN_METADATA)
+  for (const field of METADATA_FIELDS) {
+    if (field === 'labels' || field === 'annotations') continue
     if ((givenValue(metadata, field) ?? '') !== '')
       errors.forbidden(`spec.metadata.${field === 'uid' ? 'uID' : field}`, 'cannot be set')
+  }
 }
 
 export const resourceClaimTemplate: KindRules<ResourceClaimTemplate> = {

@@ -7,6 +7,7 @@ import type {
   Pod,
   PodAffinityTerm,
   PodSpec,
+  PodTemplateSpec,
   Volume,
   WeightedPodAffinityTerm,
 } from '@gyropilot/api'
@@ -75,6 +76,11 @@ export function workloadNameWarnings(object: Named, stored: Named | undefined): 
   return [
     `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${messages.join(' ')}]`,
   ]
+}
+
+/** Of the template of a workload. */
+export function podTemplateWarnings(template: StoredOf<PodTemplateSpec> | undefined): string[] {
+  return podSpecWarnings(template?.spec ?? {}, template?.metadata, 'spec.template.spec')
 }
 
 export function podSpecWarnings(
