@@ -53,6 +53,7 @@ test('a server that answers that there was nothing is believed, and no other', (
   const foundNone = (answers: object, given: { knowsPages?: boolean } = {}) =>
     deletionOf(given.knowsPages === false ? 0 : 2, { answers, ...given }).foundNone === true
   assert.equal(foundNone({ items: [] }), true)
+  assert.equal(foundNone({ kind: 'PartialObjectMetadataList', items: null }), true)
   assert.equal(foundNone({ items: [], itemsLeftOut: true }), false)
   assert.equal(foundNone({ items: [{ metadata: { name: 'a' } }] }), false)
   assert.equal(foundNone({ kind: 'Status', status: 'Success' }), false)

@@ -104,13 +104,13 @@ export function* findPages<T extends KubernetesObject>(
 const continuing = (start: PageStart): { readonly continue?: string } =>
   start === undefined ? {} : { continue: start }
 
-/** A server may also answer with a Status, or with items that nobody decoded. */
+/** Lists of metadata say null where they are empty. A server may also answer with a Status, or with items that nobody decoded. */
 function isEmptyList(answer: KubernetesObject): boolean {
   const { items, itemsLeftOut } = answer as {
-    readonly items?: readonly unknown[]
+    readonly items?: readonly unknown[] | null
     readonly itemsLeftOut?: boolean
   }
-  return items?.length === 0 && itemsLeftOut !== true
+  return items === null || (items?.length === 0 && itemsLeftOut !== true)
 }
 
 function continueOf(outcome: Outcome): string | undefined {
