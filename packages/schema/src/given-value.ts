@@ -30,10 +30,14 @@ export function forgetEmpty(holder: object, field: PropertyKey): void {
   if (known !== undefined) Reflect.deleteProperty(known, field)
 }
 
-/** Whether anything in a value, at any depth, was given empty; what stands in the field `aside` does not count. */
+/**
+ * Whether anything in a value, at any depth, was given empty and is so still, as no default fills it; what stands in the field `aside`
+ * does not count.
+ */
 export function givesEmpty(value: unknown, aside?: string): boolean {
   if (typeof value !== 'object' || value === null) return false
-  if (Object.keys(empties.get(value) ?? {}).some((field) => field !== aside)) return true
+  const isEmpty = (field: string): boolean => field !== aside && !Object.hasOwn(value, field)
+  if (Object.keys(empties.get(value) ?? {}).some(isEmpty)) return true
   return Object.entries(value).some(([field, member]) => field !== aside && givesEmpty(member))
 }
 

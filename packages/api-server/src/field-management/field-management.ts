@@ -177,10 +177,12 @@ function isVersionOf({ info }: ServedResource, apiVersion: string): boolean {
   return /^v[12](alpha|beta)\d$/.test(version) && [info.group, 'extensions'].includes(group)
 }
 
-/** Collection -> the versions that its objects are served in. */
+/**
+ * Collection -> the versions that its objects are served in. Events have two forms in two groups, and nothing leads from one group to
+ * another: who writes an Event through one forgets who owned what through the other, as upstream does.
+ */
 const VERSIONED: ReadonlyMap<string, readonly string[]> = new Map([
   ['horizontalpodautoscalers.autoscaling', ['autoscaling/v1', 'autoscaling/v2']],
-  ['events', ['v1', 'events.k8s.io/v1']],
 ])
 
 function otherVersion(

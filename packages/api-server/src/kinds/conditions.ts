@@ -60,6 +60,6 @@ export function validateConditionTypes(
     const at = `${field}[${index}].type`
     if (seen.has(type)) errors.duplicate(at, type)
     seen.add(type)
-    if (type === '') errors.required(at, 'must not be empty')
+    if (type === '') errors.required(at)
   }
 }

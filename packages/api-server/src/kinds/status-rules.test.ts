@@ -51,7 +51,7 @@ test('status of several kinds', () => {
       'flowcontrol.apiserver.k8s.io',
       'FlowSchema',
       { status: { conditions: [good, {}, good] } },
-      [`${at}[1].type: Required value: must not be empty`, `${at}[2].type: Duplicate value: "A"`],
+      [`${at}[1].type: Required value`, `${at}[2].type: Duplicate value: "A"`],
     ],
     [
       'apiregistration.k8s.io',

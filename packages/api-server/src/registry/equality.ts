@@ -1,4 +1,7 @@
-/** Semantic equality of JSON values: an absent, null or empty map or list is equal to another; order of keys does not count. */
+/**
+ * Semantic equality of decoded values: an absent, null or empty list is equal to another; order of keys does not count. An empty
+ * object is none of these: decoding leaves empty maps out, so that it is a struct that was given, as `securityContext: {}`.
+ */
 export function semanticallyEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (isEmpty(a) && isEmpty(b)) return true
@@ -26,9 +29,7 @@ export function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T
 }
 
 function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  if (typeof value !== 'object') return false
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }
 
 /**

@@ -14,12 +14,14 @@ const RENAMED: readonly (readonly [string, string])[] = [
 const TO_CORE = new Map(RENAMED)
 const FROM_CORE = new Map(RENAMED.map(([events, core]) => [core, events]))
 
-export function eventToStored(draft: Draft): Draft {
-  return { ...rename(draft, TO_CORE), kind: 'Event', apiVersion: 'v1' }
-}
-
 /** Left out by events.k8s.io/v1 when they are empty; core/v1 always shows them. */
 const OPTIONAL = ['reportingController', 'reportingInstance'] as const
+
+export function eventToStored(draft: Draft): Draft {
+  const stored = { ...rename(draft, TO_CORE), kind: 'Event', apiVersion: 'v1' } as Draft
+  for (const field of OPTIONAL) stored[TO_CORE.get(field) ?? field] ??= ''
+  return stored
+}
 
 export function eventFromStored(stored: Stored): Stored {
   const view: Draft = {

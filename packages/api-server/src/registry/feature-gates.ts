@@ -66,6 +66,11 @@ const GUARDED_FIELDS: readonly GuardedField[] = [
     kind: 'PodSpec',
     path: 'volumes[].projected.sources[].podCertificate',
   },
+  {
+    gate: 'MaxUnavailableStatefulSet',
+    kind: 'StatefulSet',
+    path: 'spec.updateStrategy.rollingUpdate.maxUnavailable',
+  },
   { gate: 'CoordinatedLeaderElection', kind: 'Lease', path: 'spec.strategy' },
   { gate: 'CoordinatedLeaderElection', kind: 'Lease', path: 'spec.preferredHolder' },
   ...(['containers', 'initContainers', 'ephemeralContainers'] as const).map((list) => ({

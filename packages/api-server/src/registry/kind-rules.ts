@@ -110,6 +110,8 @@ export interface SubresourceRules<T = any> {
     errors: FieldErrors,
     context: RuleContext,
   ): void
+  /** Of the status subresource only. */
+  warnings?(object: StoredOf<T>): readonly string[]
 }
 
 // oxlint-disable-next-line no-explicit-any -- one list holds the rules of all kinds

@@ -42,9 +42,19 @@ const LOOKS: ReadonlyMap<string, readonly Look[]> = new Map(
   ),
 )
 const MOST_KINDS: readonly Look[] = ['change']
+const WITHOUT_LOOK = new Set(['CronJob', 'ValidatingAdmissionPolicy'])
 
-function looksOf({ custom, info }: ServedResource): readonly Look[] {
-  return custom ? MOST_KINDS : (LOOKS.get(info.kind) ?? MOST_KINDS)
+function looksOf({ custom, info }: ServedResource, subresource = ''): readonly Look[] {
+  if (custom) return MOST_KINDS
+  const looks = LOOKS.get(info.kind) ?? MOST_KINDS
+  if (subresource !== 'status') return isCoreEvent(info) ? [] : looks
+  if (WITHOUT_LOOK.has(info.kind)) return []
+  return looks.includes('change') || info.kind === 'PersistentVolume' ? ['change'] : looks
+}
+
+/** Events of the older form. */
+function isCoreEvent({ group, kind }: ServedResource['info']): boolean {
+  return group === '' && kind === 'Event'
 }
 
 export function checkNewMetadata(
@@ -57,8 +67,7 @@ export function checkNewMetadata(
 
 /** Rules that leave metadata out are asked first, and their errors alone are told. */
 export function checksMetadataLast(resource: ServedResource): boolean {
-  const { group, kind } = resource.info
-  return looksOf(resource).length === 0 || (group === '' && kind === 'Event')
+  return looksOf(resource).length === 0
 }
 
 export function checkChangedMetadata(
@@ -66,13 +75,14 @@ export function checkChangedMetadata(
   object: Stored,
   stored: Stored,
   errors: FieldErrors,
+  subresource: string,
 ): void {
   const { namespaced } = resource.info
   const check = nameCheckOf(resource.rules)
   // A name that is stored is judged as a part of a path only.
   validateCommonMetadata(object, namespaced, nameCheckOf({ name: 'path-segment' }), errors)
   validateMetadataUpdate(object, stored, errors)
-  for (const look of looksOf(resource)) {
+  for (const look of looksOf(resource, subresource)) {
     if (look === 'whole') validateMetadata(object, namespaced, check, errors)
     else {
       validateMetadataUpdate(object, stored, errors)

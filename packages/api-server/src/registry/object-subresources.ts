@@ -6,15 +6,23 @@ import type { KindRules, RuleContext, SubresourceRules } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from './resource-registry.ts'
 
-/** Kinds whose status subresource changes nothing of metadata but managedFields. */
+/** Kinds whose status subresource, as those of custom resources, changes nothing of metadata but managedFields. */
 const METADATA_KEPT = new Set([
-  'VolumeAttachment.storage.k8s.io',
-  'ValidatingAdmissionPolicy.admissionregistration.k8s.io',
-  'ServiceCIDR.networking.k8s.io',
   'FlowSchema.flowcontrol.apiserver.k8s.io',
   'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io',
-  'APIService.apiregistration.k8s.io',
 ])
+
+const WHAT_PEOPLE_SAY = ['labels', 'annotations', 'finalizers', 'ownerReferences']
+const WHAT_CHANGES = [...WHAT_PEOPLE_SAY, 'deletionTimestamp', 'generation']
+
+/** Kinds whose status subresource leaves these fields of metadata as they are, and judges what is said of others. */
+const METADATA_FIELDS_KEPT: Readonly<Record<string, readonly string[]>> = {
+  'VolumeAttachment.storage.k8s.io': WHAT_CHANGES,
+  'ValidatingAdmissionPolicy.admissionregistration.k8s.io': WHAT_CHANGES,
+  'ServiceCIDR.networking.k8s.io': WHAT_CHANGES,
+  'ResourceClaim.resource.k8s.io': WHAT_CHANGES,
+  'APIService.apiregistration.k8s.io': WHAT_PEOPLE_SAY,
+}
 
 export function prepareSubresource(
   resource: ServedResource,
@@ -26,8 +34,10 @@ export function prepareSubresource(
   const subresource = context.subresource ?? ''
   if (subresource === 'status') {
     keepOnly(draft, stored, ['status'])
-    if (resource.custom || METADATA_KEPT.has(`${info.kind}.${info.group}`))
-      keepMetadata(draft, stored)
+    const name = `${info.kind}.${info.group}`
+    if (resource.custom || METADATA_KEPT.has(name)) keepMetadata(draft, stored)
+    for (const field of METADATA_FIELDS_KEPT[name] ?? [])
+      restore(draft['metadata'], stored['metadata'], field)
     rules.status?.prepareForUpdate?.(draft, stored, context)
     return
   }
@@ -73,4 +83,10 @@ function keepMetadata(draft: Draft, stored: Stored): void {
   draft['metadata'] = { ...stored['metadata'], resourceVersion }
   if (managedFields === undefined) delete draft['metadata'].managedFields
   else draft['metadata'].managedFields = managedFields
+}
+
+/** A field as it is stored, or none. */
+export function restore(draft: Draft, stored: Stored, field: string): void {
+  if (stored[field] === undefined) delete draft[field]
+  else draft[field] = stored[field]
 }

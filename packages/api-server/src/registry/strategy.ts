@@ -13,7 +13,7 @@ import { checkChangedMetadata, checkNewMetadata, checksMetadataLast } from './me
 import type { RuleContext } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { dropDisabledFields } from './feature-gates.ts'
-import { prepareSubresource } from './object-subresources.ts'
+import { prepareSubresource, restore } from './object-subresources.ts'
 import type { ServedResource } from './resource-registry.ts'
 
 /** Metadata that a create takes from the client is cut to what a client may say; the server fills in the rest. */
@@ -94,7 +94,8 @@ export function validateUpdate(
   const stored = comparable(resource, draft, before)
   const subresource = context.subresource ?? ''
   const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
-  if (own?.metadataUnchecked !== true) checkChangedMetadata(resource, draft, stored, errors)
+  if (own?.metadataUnchecked !== true)
+    checkChangedMetadata(resource, draft, stored, errors, subresource)
   if (subresource === '') {
     const { updateOrder = 'validate-first' } = rules
     if (updateOrder === 'validate-first') rules.validate?.(draft, errors, context)
@@ -127,11 +128,6 @@ function restoreMetadata(draft: Draft, stored: Stored): void {
     if (before[field] !== undefined && !isSent) metadata[field] = before[field]
     else if (metadata[field] === null) delete metadata[field]
   }
-}
-
-function restore(draft: Draft, stored: Stored, field: string): void {
-  if (stored[field] === undefined) delete draft[field]
-  else draft[field] = stored[field]
 }
 
 /** Kinds with a status have one unless their rules say otherwise; others only when their rules name the part that counts. */

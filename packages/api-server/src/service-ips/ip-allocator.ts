@@ -49,7 +49,7 @@ export class IpAllocator {
   takeAny(family: IpFamily, owner: Owner, nowMs: number, dryRun: boolean): string | undefined {
     for (const range of this.#ranges()) {
       if (range.family !== family) continue
-      if (dryRun) return range.address(0n)
+      if (dryRun) return range.network
       const found = this.#findFree(range)
       if (found === undefined) continue
       this.#commit(found, owner, nowMs)

@@ -97,7 +97,7 @@ describe('cluster addresses', () => {
     assert.equal((await call('POST', path, service('taken'))).status, 409)
     assert.equal(count(), 2)
     const dry = await call('POST', `${path}?dryRun=All`, service('d'))
-    assert.equal(dry.body.spec.clusterIP, '10.0.0.1')
+    assert.equal(dry.body.spec.clusterIP, '10.0.0.0')
     assert.equal(count(), 2)
     await server.stop()
   })

@@ -35,6 +35,11 @@ export class ServiceRange {
     return band < 16n ? 16n : band > 256n ? 256n : band
   }
 
+  /** The network's own address, which a dry run shows instead of a free one. */
+  get network(): string {
+    return formatIp({ family: this.#cidr.family, value: this.#first - 1n })
+  }
+
   address(offset: bigint): string {
     return formatIp({ family: this.#cidr.family, value: this.#first + offset })
   }

@@ -136,7 +136,7 @@ export class ObjectWriter {
     let stored = false
     try {
       validateCreate(resource, draft, rules)
-      warnOf(resource, draft, undefined, context)
+      warn(resource.rules.warnings?.(draft, undefined), context)
       const name: string = draft['metadata'].name
       await this.#parts.admission.validate({
         ...request,
@@ -257,7 +257,9 @@ export class ObjectWriter {
     let committed = false
     try {
       validateUpdate(resource, draft, stored, rules)
-      if (target.subresource === '' || view !== undefined) warnOf(resource, draft, stored, context)
+      if (target.subresource === 'status') warn(resource.rules.status?.warnings?.(draft), context)
+      else if (target.subresource === '' || view !== undefined)
+        warn(resource.rules.warnings?.(draft, stored), context)
       await this.#parts.admission.validate({
         ...admission,
         object: shown(servedView(resource, draft)),
@@ -362,13 +364,8 @@ function servedView({ storage }: ServedResource, object: Stored): Stored {
   return storage.fromStored?.(object) ?? object
 }
 
-function warnOf(
-  resource: ServedResource,
-  draft: Draft,
-  stored: Stored | undefined,
-  context: WriteContext,
-): void {
-  for (const text of resource.rules.warnings?.(draft, stored) ?? []) context.warn(text)
+function warn(texts: readonly string[] | undefined, context: WriteContext): void {
+  for (const text of texts ?? []) context.warn(text)
 }
 
 /** The version stands beside uid and generation, where the real server writes it. */

@@ -227,10 +227,7 @@ export const statefulSet: KindRules<StatefulSet> = {
   group: 'apps',
   kind: 'StatefulSet',
   name: 'label',
-  defaults(object) {
-    defaults(object)
-    delete object.spec?.updateStrategy?.rollingUpdate?.maxUnavailable
-  },
+  defaults,
   withGates: {
     MaxUnavailableStatefulSet: {
       defaults(object) {
@@ -276,7 +273,11 @@ export const statefulSet: KindRules<StatefulSet> = {
         'availableReplicas',
       ] as const) {
         if ((status[field] ?? 0) > replicas)
-          errors.invalid(`status.${field}`, status[field], 'cannot be greater than status.replicas')
+          errors.invalid(
+            `status.${field}`,
+            status[field] ?? 0,
+            'cannot be greater than status.replicas',
+          )
       }
       if (availableReplicas > readyReplicas)
         errors.invalid(

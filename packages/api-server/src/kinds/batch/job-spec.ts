@@ -8,10 +8,12 @@ import {
   selectorMatches,
   validateLabelSelector,
 } from '@gyropilot/schema/validation/labels'
+import { sortedMap } from '@gyropilot/schema/sorted-json'
 import { validateDomainPrefixedPath } from '@gyropilot/schema/validation/domain-path'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { validateTemplate } from '../core/pod/spec.ts'
+import { printedSelector } from '../workload-template.ts'
 import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policies.ts'
 
 const POLICIES = ['OnFailure', 'Never']
@@ -55,10 +57,14 @@ function validateGenerated(
     if (labels[key] === undefined)
       errors.required(`spec.template.metadata.labels[${key}]`, `must be '${value}'`)
     else if (labels[key] !== value)
-      errors.invalid(`spec.template.metadata.labels[${key}]`, labels, `must be '${value}'`)
+      errors.invalid(
+        `spec.template.metadata.labels[${key}]`,
+        sortedMap(labels),
+        `must be '${value}'`,
+      )
   }
   if (isConvertibleSelector(spec.selector) && !selectorMatches(spec.selector, expected))
-    errors.invalid('spec.selector', spec.selector, '`selector` not auto-generated')
+    errors.invalid('spec.selector', printedSelector(spec.selector), '`selector` not auto-generated')
 }
 
 export function validateSpecAndSelector(

@@ -5,6 +5,7 @@ import { keep } from '../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { sortedMap } from '@gyropilot/schema/sorted-json'
+import { validateSelectorUnchanged } from '../workload-template.ts'
 import { validateSpecAndSelector } from './job-spec.ts'
 
 const IMMUTABLE = 'field is immutable'
@@ -18,7 +19,7 @@ export function validateJobUpdate(
   const before = stored.spec ?? {}
   validateSpecAndSelector(spec, errors, 'spec')
   validateCompletions(spec, before, errors)
-  unchanged(spec, before, 'selector', errors)
+  validateSelectorUnchanged(object, stored, errors)
   validateTemplateUpdate(stored, spec, before, errors)
   unchanged(spec, before, 'completionMode', errors)
   unchanged(spec, before, 'podFailurePolicy', errors, 'PodFailurePolicy')

@@ -1,6 +1,7 @@
 import type { ConfigMap } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
+import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { configMapKey } from '@gyropilot/schema/validation/names'
@@ -15,17 +16,23 @@ export function decodedLength(text: string): number {
   return (text.length / 4) * 3 - padding
 }
 
-/** Once `immutable` is true it stays so, and with it the named fields. */
+/**
+ * Once `immutable` is true it stays so, and with it the named fields. An empty map is another value than none, as stored objects have
+ * it, but that the text data of a ConfigMap may be given empty.
+ */
 export function validateImmutableData<T extends { readonly immutable?: boolean }>(
   object: T,
   stored: T,
   fields: readonly (string & keyof T)[],
   errors: FieldErrors,
+  emptyIsNone?: string,
 ): void {
   if (stored.immutable !== true) return
   if (object.immutable !== true) errors.forbidden('immutable', FROZEN)
+  const given = (holder: T, field: string & keyof T): unknown =>
+    field === emptyIsNone ? (holder[field] ?? null) : givenValue(holder, field)
   for (const field of fields)
-    if (!deepEqual(object[field] ?? {}, stored[field] ?? {})) errors.forbidden(field, FROZEN)
+    if (!deepEqual(given(object, field), stored[field] ?? null)) errors.forbidden(field, FROZEN)
 }
 
 export const configMap: KindRules<ConfigMap> = {
@@ -48,7 +55,7 @@ export const configMap: KindRules<ConfigMap> = {
     if (total > LIMIT_BYTES) errors.tooLong('[]', LIMIT_BYTES)
   },
   validateUpdate: (object, stored, errors) =>
-    validateImmutableData(object, stored, ['data', 'binaryData'], errors),
+    validateImmutableData(object, stored, ['data', 'binaryData'], errors, 'data'),
   columns: tableColumns('configmaps', {
     Data: (object) =>
       Object.keys(object.data ?? {}).length + Object.keys(object.binaryData ?? {}).length,

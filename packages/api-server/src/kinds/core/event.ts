@@ -216,7 +216,7 @@ export const eventsEvent: KindRules<Event> = {
     validateEvent(object, 'reportingController', errors)
     if (!deepEqual(object.series ?? null, stored.series ?? null)) validateSeries(object, errors)
     for (const [field, shown, absent] of FIXED)
-      if (!deepEqual(object[field] ?? null, stored[field] ?? null))
+      if (!deepEqual(object[field] ?? absent, stored[field] ?? absent))
         errors.invalid(shown, printed(field, object[field]) ?? absent, 'field is immutable')
   },
   selectableFields: FIELDS_OF_EVENTS_API,

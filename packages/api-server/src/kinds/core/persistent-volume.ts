@@ -246,9 +246,9 @@ export const persistentVolume: KindRules<PersistentVolume> = {
     prepareForUpdate(object, stored, { nowMs }) {
       object.status ??= {}
       if (object.status.phase !== stored.status?.phase) {
-        if (object.status.lastPhaseTransitionTime === stored.status?.lastPhaseTransitionTime) {
+        const since = object.status.lastPhaseTransitionTime
+        if (since === undefined || since === stored.status?.lastPhaseTransitionTime)
           object.status.lastPhaseTransitionTime = formatTime(nowMs)
-        }
       } else if (
         object.status.lastPhaseTransitionTime === undefined &&
         stored.status?.lastPhaseTransitionTime !== undefined

@@ -11,7 +11,7 @@ import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus, givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
+import { canonicalIpWarnings, parseIp, validateIp } from '@gyropilot/schema/validation/ip'
 import { validateDomainPrefixedPath } from '@gyropilot/schema/validation/domain-path'
 import {
   dnsLabel,
@@ -182,6 +182,10 @@ export const ingress: KindRules<Ingress> = {
         }
       }
     },
+    warnings: ({ status }) =>
+      (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }, index) =>
+        canonicalIpWarnings(ip, `status.loadBalancer.ingress[${index}]`),
+      ),
   },
   warnings: (object, stored) =>
     stored !== undefined || object.metadata?.annotations?.[CLASS] === undefined

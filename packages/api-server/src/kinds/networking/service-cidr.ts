@@ -1,6 +1,6 @@
 import type { IPAddress, ServiceCIDR } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
+import type { KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -23,8 +23,6 @@ export const serviceCidr: KindRules<ServiceCIDR> = {
   prepareForCreate(object) {
     object.status = {}
   },
-  // Who updates the object may write its status too.
-  prepareForUpdate: keepStatus,
   validate: validateCidrs,
   updateOrder: 'update-only',
   validateUpdate(object, stored, errors) {
@@ -44,10 +42,6 @@ export const serviceCidr: KindRules<ServiceCIDR> = {
   columns: tableColumns('networking.k8s.io/servicecidrs', {
     CIDRs: (object) => (object.spec?.cidrs ?? []).join(','),
   }),
-}
-
-function keepStatus(object: DraftOf<ServiceCIDR>): void {
-  object.status ??= {}
 }
 
 function validateCidrs(object: StoredOf<ServiceCIDR>, errors: FieldErrors): void {

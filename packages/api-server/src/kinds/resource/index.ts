@@ -7,7 +7,6 @@ import type {
 } from '@gyropilot/api'
 import { semanticallyEqual } from '../../registry/equality.ts'
 import { givenValue } from '@gyropilot/schema/decode'
-import { keep } from '../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { METADATA_FIELDS, internalForm } from '@gyropilot/schema/internal-form'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
@@ -55,9 +54,6 @@ function validateAdminAccess(
   )
 }
 
-/** Who writes the status changes nothing of these. */
-const KEPT_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
-
 export const resourceClaim: KindRules<ResourceClaim> = {
   group: GROUP,
   kind: 'ResourceClaim',
@@ -77,14 +73,7 @@ export const resourceClaim: KindRules<ResourceClaim> = {
       errors.invalid('spec', internalForm(object.spec, 'ResourceClaimSpec'), 'field is immutable')
   },
   status: {
-    prepareForUpdate(object, stored) {
-      const { metadata = {}, status } = object
-      for (const field of Object.keys(object))
-        if (!(field in stored)) delete object[field as keyof ResourceClaim]
-      for (const field of KEPT_METADATA) keep(metadata, stored.metadata ?? {}, field)
-      Object.assign(object, stored, { metadata, status })
-      dropStatusOfDeallocated(object, stored)
-    },
+    prepareForUpdate: dropStatusOfDeallocated,
     validateUpdate: validateClaimStatus,
   },
   columns: [

@@ -137,15 +137,6 @@ function statusUpdate(before: Draft, after: Draft) {
   return { draft, errors: errors.list.map(({ field, message }) => `${field}: ${message}`) }
 }
 
-test('the status of a claim is all that its status subresource changes', () => {
-  const allocation = { devices: { results: [result('a')] } }
-  const { draft, errors } = statusUpdate({}, { allocation })
-  assert.deepEqual(
-    [draft.spec, errors],
-    [claim({ requests: [request({ allocationMode: 'ExactCount', count: 1 })] }).spec, []],
-  )
-})
-
 test('what drivers told of a device goes with its allocation', () => {
   const allocated = { allocation: { devices: { results: [result('a'), result('b')] } } }
   const told = { ...allocated, devices: [deviceStatus('a'), deviceStatus('b')] }
