@@ -1,9 +1,7 @@
 /** Names that kube-apiserver 1.36 checks by what is declared of the kind, in other words than those of all others. */
-import { dnsSubdomain, pathCharacters } from '@gyropilot/schema/validation/names'
+import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import type { NameCheck } from '@gyropilot/schema/validation/metadata'
 
-/** The length is counted in bytes, in words too; a prefix to be completed must only fit into a path. */
+/** The length is counted in bytes, in words too; a prefix to be completed is not judged. */
 export const subdomainInBytes: NameCheck = (given, generated) =>
-  generated
-    ? pathCharacters(given)
-    : dnsSubdomain(given).map((message) => message.replace(/characters$/, 'bytes'))
+  generated ? [] : dnsSubdomain(given).map((message) => message.replace(/characters$/, 'bytes'))

@@ -4,6 +4,8 @@
  */
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Stored } from '@gyropilot/schema/objects'
+import { invalidAll } from '@gyropilot/schema/validation/labels'
+import { pathCharacters } from '@gyropilot/schema/validation/names'
 import {
   nameCheckOf,
   refuseUnknownFinalizers,
@@ -65,9 +67,15 @@ export function checkNewMetadata(
   validateMetadata(object, resource.info.namespaced, nameCheckOf(resource.rules), errors)
 }
 
-/** Rules that leave metadata out are asked first, and their errors alone are told. */
+/** Of a prefix that the kind's own rules do not judge, once they have found nothing else. */
+export function checkPrefix({ metadata }: Stored, errors: FieldErrors): void {
+  const prefix: string | undefined = metadata?.generateName
+  if (prefix) invalidAll(errors, 'metadata.generateName', prefix, pathCharacters(prefix))
+}
+
+/** Rules that leave metadata out are asked first, and their errors alone are told. So are those of a request for a certificate. */
 export function checksMetadataLast(resource: ServedResource): boolean {
-  return looksOf(resource).length === 0
+  return looksOf(resource).length === 0 || resource.info.kind === 'CertificateSigningRequest'
 }
 
 export function checkChangedMetadata(

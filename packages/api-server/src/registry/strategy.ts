@@ -9,7 +9,12 @@ import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { emptyStatus, spelledAs } from '@gyropilot/schema'
 import { givesEmpty } from '@gyropilot/schema/given-value'
 import { semanticallyEqual } from './equality.ts'
-import { checkChangedMetadata, checkNewMetadata, checksMetadataLast } from './metadata-checks.ts'
+import {
+  checkChangedMetadata,
+  checkNewMetadata,
+  checkPrefix,
+  checksMetadataLast,
+} from './metadata-checks.ts'
 import type { RuleContext } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { dropDisabledFields } from './feature-gates.ts'
@@ -51,6 +56,7 @@ export function validateCreate(resource: ServedResource, draft: Draft, context: 
   if (!isLast) checkNewMetadata(resource, draft, errors)
   resource.rules.validate?.(draft, errors, context)
   if (isLast && errors.list.length === 0) checkNewMetadata(resource, draft, errors)
+  if (errors.list.length === 0) checkPrefix(draft, errors)
   refuse(resource, draft, errors)
   resource.rules.canonicalize?.(draft)
 }
@@ -65,11 +71,11 @@ export function prepareUpdate(
   restoreMetadata(draft, stored)
   const { rules } = resource
   const subresource = context.subresource ?? ''
+  if (!resource.custom && (subresource === '' || subresource === 'status'))
+    dropDisabledFields(resource.info.kind, draft, stored, context.featureEnabled)
   if (subresource !== '') prepareSubresource(resource, draft, stored, context)
   else {
     if (resource.hasStatus && rules.prepareForUpdate === undefined) restore(draft, stored, 'status')
-    if (!resource.custom)
-      dropDisabledFields(resource.info.kind, draft, stored, context.featureEnabled)
     rules.prepareForUpdate?.(draft, stored, context)
   }
   let generation: number | bigint | undefined = stored['metadata'].generation

@@ -4,7 +4,7 @@ import type { Stored } from '../objects.ts'
 import type { FieldErrors } from '../field-errors.ts'
 import { isPrintable } from '../go/go-quote.ts'
 import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'
-import { dnsLabel, dnsSubdomain, pathSegment, qualifiedName } from './names.ts'
+import { dnsLabel, dnsSubdomain, pathCharacters, pathSegment, qualifiedName } from './names.ts'
 import { isNumber } from './numbers.ts'
 
 export type NameCheck = (name: string, generated: boolean, object: Stored) => readonly string[]
@@ -21,7 +21,7 @@ function withPrefix(check: (name: string) => readonly string[]): NameCheck {
 const checks: Readonly<Record<Extract<NameRule, string>, NameCheck>> = {
   subdomain: withPrefix(dnsSubdomain),
   label: withPrefix(dnsLabel),
-  'path-segment': (name) => pathSegment(name),
+  'path-segment': (name, generated) => (generated ? pathCharacters(name) : pathSegment(name)),
 }
 
 export function nameCheckOf(rules: { readonly name?: NameRule } | undefined): NameCheck {

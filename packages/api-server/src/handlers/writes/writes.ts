@@ -1,6 +1,9 @@
 /** What a write is: for whom, to which object, and what came of it. */
 import type { AdmissionView, UserInfo } from '../../contracts.ts'
+import { badRequest } from '@gyropilot/schema/api-error'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
+import { pathSegment } from '@gyropilot/schema/validation/names'
 import type { ServedResource } from '../../registry/resource-registry.ts'
 import type { StoredEntry } from '../../storage/store.ts'
 import type { Deadline } from '../limits/deadline.ts'
@@ -57,6 +60,10 @@ export interface UpdateRequest {
   readonly internal?: boolean
 }
 
+/** Throws 400 for a name that no path may have: the one of a request, which no rules have seen. */
 export function storageKey({ info }: ServedResource, namespace: string, name: string): string {
+  const problems = pathSegment(name)
+  if (problems.length > 0)
+    throw badRequest(`Name parameter invalid: ${goQuote(name)}: ${problems.join(';')}`)
   return info.namespaced ? `${namespace}/${name}` : name
 }

@@ -5,6 +5,7 @@ import type {
 } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
+import { copyGiven } from '@gyropilot/schema/given-value'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm, storedForm } from '@gyropilot/schema/internal-form'
 import { compareQuantities } from '@gyropilot/api'
@@ -49,7 +50,7 @@ function validateUpdate(
   stored: StoredOf<PersistentVolumeClaim>,
   errors: FieldErrors,
 ): void {
-  const now: DraftOf<PersistentVolumeClaimSpec> = structuredClone(object.spec ?? {})
+  const now: DraftOf<PersistentVolumeClaimSpec> = copyGiven(object.spec ?? {})
   const before: DraftOf<PersistentVolumeClaimSpec> = { ...stored.spec }
   const size = now.resources?.requests?.storage
   const oldSize = before.resources?.requests?.storage

@@ -44,6 +44,12 @@ export const serviceCidr: KindRules<ServiceCIDR> = {
   }),
 }
 
+/** An IPv4 address in an IPv6 one is IPv4. */
+function familyOf(cidr: string): 4 | 6 | undefined {
+  const parsed = parseCidr(cidr, true)
+  return parsed !== undefined && isMappedIp(parsed) ? 4 : parsed?.family
+}
+
 function validateCidrs(object: StoredOf<ServiceCIDR>, errors: FieldErrors): void {
   const cidrs: readonly string[] = object.spec?.cidrs ?? []
   if (cidrs.length === 0) {
@@ -66,7 +72,7 @@ function validateCidrs(object: StoredOf<ServiceCIDR>, errors: FieldErrors): void
         )
     }
   }
-  const [first, second] = cidrs.map((cidr) => parseCidr(cidr, true)?.family)
+  const [first, second] = cidrs.map(familyOf)
   if (cidrs.length === 2 && first === second && first !== undefined) {
     errors.invalid(
       'spec.cidrs',

@@ -7,6 +7,7 @@ import {
   isConvertibleSelector,
   validateLabelSelector,
 } from '@gyropilot/schema/validation/labels'
+import type { NameCheck } from '@gyropilot/schema/validation/metadata'
 import { dnsSubdomain, pathSegment } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
@@ -49,10 +50,13 @@ function validateRules(
   }
 }
 
+/** A name that fits into a path, and so does what is to be completed to one. */
+const wholeSegment: NameCheck = (name) => pathSegment(name)
+
 export const role: KindRules<Role> = {
   group: GROUP,
   kind: 'Role',
-  name: 'path-segment',
+  name: wholeSegment,
   generationOf: null,
   createOnUpdate: true,
   canonicalize: (object) => nullWhenEmpty(object, 'rules'),
@@ -62,7 +66,7 @@ export const role: KindRules<Role> = {
 export const clusterRole: KindRules<ClusterRole> = {
   group: GROUP,
   kind: 'ClusterRole',
-  name: 'path-segment',
+  name: wholeSegment,
   generationOf: null,
   createOnUpdate: true,
   canonicalize: (object) => nullWhenEmpty(object, 'rules'),
@@ -106,7 +110,7 @@ function binding(kind: 'RoleBinding' | 'ClusterRoleBinding'): KindRules<RoleBind
   return {
     group: GROUP,
     kind,
-    name: 'path-segment',
+    name: wholeSegment,
     generationOf: null,
     createOnUpdate: true,
     defaults(object) {

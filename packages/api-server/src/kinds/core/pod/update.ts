@@ -72,7 +72,9 @@ function validateGates(
   errors: FieldErrors,
 ): void {
   const known = new Set((before.schedulingGates ?? []).map(({ name }) => name))
-  for (const [index, { name }] of (spec.schedulingGates ?? []).entries()) {
+  // Of gates of one name the last is told of.
+  const places = new Map((spec.schedulingGates ?? []).map(({ name }, index) => [name, index]))
+  for (const [name, index] of places) {
     if (!known.has(name)) {
       errors.forbidden(
         `spec.schedulingGates[${index}].name`,
