@@ -97,7 +97,7 @@ function fieldValue(
     case 'flag':
       return value ?? false
     case 'nullable':
-      return sortedMap(value ?? null)
+      return field.type === 'LabelSelector' ? selectorForm(value) : sortedMap(value ?? null)
     case 'pointer':
       return value === undefined || value === null
         ? null
@@ -124,12 +124,35 @@ function fieldValue(
   }
 }
 
+/** A selector of labels, which has one form inside and outside. */
+export function selectorForm(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return null
+  const { matchLabels, matchExpressions } = value as Stored
+  return {
+    ...(matchLabels && { matchLabels: sortedMap(matchLabels) }),
+    ...(matchExpressions && {
+      matchExpressions: matchExpressions.map(({ key, operator, values }: Stored) => ({
+        key,
+        operator,
+        ...(values && { values }),
+      })),
+    }),
+  }
+}
+
+/** An owner, likewise. */
+export function ownerForm({ controller, blockOwnerDeletion, ...named }: Stored): Draft {
+  const { apiVersion, kind, name, uid } = named
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
+}
+
 /** Fields of metadata in Go's order: one type serves inside and outside, and what is empty is left out. */
 function metadataForm(metadata: Stored | undefined): Draft {
   const form: Draft = {}
   for (const field of METADATA_FIELDS) {
     const value = metadata?.[field]
-    if (value !== undefined && value !== null) form[field] = sortedMap(value)
+    if (value !== undefined && value !== null)
+      form[field] = field === 'ownerReferences' ? value.map(ownerForm) : sortedMap(value)
   }
   return form
 }

@@ -67,7 +67,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
   EphemeralVolumeSource: 'VolumeClaimTemplate*PersistentVolumeClaimTemplate',
   PersistentVolumeClaimTemplate: 'ObjectMeta@~metadata Spec=PersistentVolumeClaimSpec',
   PersistentVolumeClaimSpec:
-    'AccessModes? Selector? Resources=VolumeResourceRequirements VolumeName StorageClassName? VolumeMode? DataSource*TypedLocalObjectReference DataSourceRef*TypedObjectReference VolumeAttributesClassName?',
+    'AccessModes? Selector?LabelSelector Resources=VolumeResourceRequirements VolumeName StorageClassName? VolumeMode? DataSource*TypedLocalObjectReference DataSourceRef*TypedObjectReference VolumeAttributesClassName?',
   VolumeResourceRequirements: 'Limits? Requests?',
   TypedLocalObjectReference: 'APIGroup? Kind Name',
   TypedObjectReference: 'APIGroup? Kind Name Namespace?',
@@ -120,7 +120,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'RequiredDuringSchedulingIgnoredDuringExecution[]PodAffinityTerm PreferredDuringSchedulingIgnoredDuringExecution[]WeightedPodAffinityTerm',
   WeightedPodAffinityTerm: 'Weight# PodAffinityTerm=PodAffinityTerm',
   PodAffinityTerm:
-    'LabelSelector? Namespaces? TopologyKey NamespaceSelector? MatchLabelKeys? MismatchLabelKeys?',
+    'LabelSelector?LabelSelector Namespaces? TopologyKey NamespaceSelector?LabelSelector MatchLabelKeys? MismatchLabelKeys?',
   PodFailurePolicy: 'Rules[]PodFailurePolicyRule',
   PodFailurePolicyRule:
     'Action OnExitCodes*PodFailurePolicyOnExitCodes OnPodConditions[]PodFailurePolicyOnPodConditions',
@@ -134,7 +134,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
   PodDNSConfigOption: 'Name Value?',
   PodReadinessGate: 'ConditionType',
   TopologySpreadConstraint:
-    'MaxSkew# TopologyKey WhenUnsatisfiable LabelSelector? MinDomains? NodeAffinityPolicy? NodeTaintsPolicy? MatchLabelKeys?',
+    'MaxSkew# TopologyKey WhenUnsatisfiable LabelSelector?LabelSelector MinDomains? NodeAffinityPolicy? NodeTaintsPolicy? MatchLabelKeys?',
   PodOS: 'Name',
   PodSchedulingGate: 'Name',
   PodResourceClaim: 'Name ResourceClaimName? ResourceClaimTemplateName?',
@@ -171,7 +171,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'TargetPortal IQN Lun# ISCSIInterface~iscsiInterface FSType~fsType ReadOnly! Portals? DiscoveryCHAPAuth!~chapAuthDiscovery SessionCHAPAuth!~chapAuthSession SecretRef*SecretReference InitiatorName?',
   SecretReference: 'Name Namespace',
   ObjectReference: 'Kind Namespace Name UID APIVersion ResourceVersion FieldPath',
-  ClusterTrustBundleProjection: 'Name? SignerName? LabelSelector? Optional? Path',
+  ClusterTrustBundleProjection: 'Name? SignerName? LabelSelector?LabelSelector Optional? Path',
   PodCertificateProjection:
     'SignerName KeyType MaxExpirationSeconds? CredentialBundlePath KeyPath CertificateChainPath UserAnnotations?',
   ContainerRestartRule: 'Action ExitCodes*ContainerRestartRuleOnExitCodes',

@@ -3,7 +3,7 @@ import type { LabelSelector, ObjectMeta, PodTemplateSpec, ReplicaSetSpec } from 
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, Stored, StoredOf } from '../registry/kind-rules.ts'
 import { givenValue } from '@gyropilot/schema/decode'
-import { sortedMap } from '@gyropilot/schema/sorted-json'
+import { selectorForm } from '@gyropilot/schema/internal-form'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import {
   isConvertibleSelector,
@@ -86,18 +86,7 @@ export function validateMatchingTemplate(
 /** `{}`, whatever empty parts it was sent with. */
 /** Fields in the order of Go's structs, labels by name. */
 export function printedSelector(selector: StoredOf<LabelSelector>): Stored {
-  if (isEmptySelector(selector)) return {}
-  const { matchLabels, matchExpressions } = selector
-  return {
-    ...(matchLabels && { matchLabels: sortedMap(matchLabels) }),
-    ...(matchExpressions && {
-      matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
-        key,
-        operator,
-        ...(values && { values }),
-      })),
-    }),
-  }
+  return isEmptySelector(selector) ? {} : (selectorForm(selector) as Stored)
 }
 
 /** Selectors are chosen once. Nil is printed as null. */

@@ -3,6 +3,7 @@ import { schemaOf } from '@gyropilot/api/schema'
 import type { Stored } from '../objects.ts'
 import type { FieldErrors } from '../field-errors.ts'
 import { isPrintable } from '../go/go-quote.ts'
+import { ownerForm } from '../internal-form.ts'
 import { invalidAll, sortedKeys, validateAnnotations, validateLabels } from './labels.ts'
 import { dnsLabel, dnsSubdomain, pathCharacters, pathSegment, qualifiedName } from './names.ts'
 import { isNumber } from './numbers.ts'
@@ -76,12 +77,6 @@ export function validateCommonMetadata(
   validateManagedFields(metadata.managedFields, errors, `${field}.managedFields`)
 }
 
-/** As an error prints it. */
-function inOrderOfFields({ controller, blockOwnerDeletion, ...named }: Stored): Stored {
-  const { apiVersion, kind, name, uid } = named
-  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion }
-}
-
 function validateOwners(
   owners: readonly Stored[] | undefined,
   errors: FieldErrors,
@@ -107,7 +102,7 @@ function validateOwners(
     else {
       errors.invalid(
         field,
-        known.map(inOrderOfFields),
+        known.map(ownerForm),
         `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${owner.kind}/${owner.name}`,
       )
     }
