@@ -3,6 +3,7 @@
  * changed. Contract: docs/behaviour/api-server/patch-and-apply.md, Which fields does a writer own.
  */
 import { givenValue } from '@gyropilot/schema/decode'
+import { givesEmpty } from '@gyropilot/schema/given-value'
 import { EMPTY, FieldSetBuilder, isMember, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { indexItems } from './list-items.ts'
@@ -41,6 +42,13 @@ export function compare(
   const removed = walker.removed.build()
   const touched = union(removed, union(modified, added))
   return { added, modified, removed, touched, isPartial: walker.isPartial }
+}
+
+/** Within the items of a list taken as a whole, what was given empty is another value than none, as upstream compares them. */
+function hasItemsGivenEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some((item) => givesEmpty(item))
+  return Object.values(value).some(hasItemsGivenEmpty)
 }
 
 class CompareWalker {
@@ -109,7 +117,8 @@ class CompareWalker {
   #leaf(before: unknown, after: unknown): true {
     if (before === undefined) this.added.insert(this.#path, this.#depth)
     else if (after === undefined) this.removed.insert(this.#path, this.#depth)
-    else if (!deepEqual(before, after)) this.modified.insert(this.#path, this.#depth)
+    else if (!deepEqual(before, after) || hasItemsGivenEmpty(after))
+      this.modified.insert(this.#path, this.#depth)
     return true
   }
 

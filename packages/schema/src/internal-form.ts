@@ -147,7 +147,7 @@ export function ownerForm({ controller, blockOwnerDeletion, ...named }: Stored):
 }
 
 /** Fields of metadata in Go's order: one type serves inside and outside, and what is empty is left out. */
-function metadataForm(metadata: Stored | undefined): Draft {
+export function metadataForm(metadata: Stored | undefined): Draft {
   const form: Draft = {}
   for (const field of METADATA_FIELDS) {
     const value = metadata?.[field]

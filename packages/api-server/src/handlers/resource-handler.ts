@@ -223,8 +223,8 @@ export class ResourceHandler {
         makeDraft: (current) => {
           patch ??= patchBodyOf(call, type)
           const draft = patchObject(type, patch, current!, decoding)
-          checkName(call, draft)
           checkNamespace(call, draft)
+          checkName(call, draft)
           return draft
         },
       },
@@ -277,8 +277,8 @@ export class ResourceHandler {
               `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
             )
           }
-          checkName(call, draft)
           checkNamespace(call, draft)
+          checkName(call, draft)
           return draft
         },
       },

@@ -280,8 +280,8 @@ export class SubresourceEndpoint {
         appliedFields = draft['metadata'].managedFields ?? []
         draft = appliedDraft(draft, configuration, decoding)
       } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
-      checkName(call, draft)
       checkNamespace(call, draft)
+      checkName(call, draft)
       try {
         return await invoke(options, draft, 'PATCH', appliedFields)
       } catch (error) {

@@ -93,11 +93,12 @@ export class ObjectWriter {
     // Nothing begins its life with its end; nobody owns these fields, and admission does not see them.
     delete metadata['deletionTimestamp']
     delete metadata['deletionGracePeriodSeconds']
-    deduplicateOwners(metadata, context)
+    if (!fieldsManaged) deduplicateOwners(metadata, context, 'sent')
     if (context.manager !== undefined && !fieldsManaged)
       this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
     const request = admissionRequest('CREATE', target, context, draft, undefined)
     await this.#parts.admission.mutate(request)
+    deduplicateOwners(draft['metadata'], context, 'admitted')
     keepNamespace(target, draft)
     for (let attempt = 1; ; attempt++) {
       const generated = !metadata['name'] && Boolean(metadata['generateName'])
@@ -227,8 +228,10 @@ export class ObjectWriter {
     const metadata = (servedDraft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = target.namespace
     else delete metadata['namespace']
-    if (request.put === true) checkUid(target, metadata, stored, context.dryRun)
-    deduplicateOwners(metadata, context)
+    if (request.put === true) {
+      checkUid(target, metadata, stored, context.dryRun)
+      deduplicateOwners(metadata, context, 'sent')
+    }
     if (context.manager !== undefined && request.fieldsManaged !== true) {
       const call = this.#fieldsCall(target, current, servedDraft, context)
       this.#parts.fields.update({ ...call, appliedFields: request.appliedFields })
@@ -244,6 +247,7 @@ export class ObjectWriter {
     )
     await this.#parts.admission.mutate(admission)
     view?.into(servedDraft, admission.object!)
+    deduplicateOwners(servedDraft['metadata'], context, 'admitted')
     keepNamespace(target, servedDraft)
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)

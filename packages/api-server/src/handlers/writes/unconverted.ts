@@ -4,7 +4,8 @@ const PLAIN = new Set(['string', 'bool', 'int32', 'int64', 'float64'])
 
 /** Strategic merge and apply fill the Go type from a tree of values, without the JSON decoder: its errors have other words. */
 export function unconverted({ message, mismatch }: DecodeError): string {
-  if (mismatch === undefined) return message
+  if (mismatch === undefined)
+    return message.startsWith('illegal base64') ? `error decoding from json: ${message}` : message
   const { goType, isStruct, readsItself } = mismatch
   if (readsItself === true)
     return message.replace(/ into Go struct field .* of type /, ' into Go value of type ')

@@ -65,8 +65,12 @@ export function checkVersion(
   return put
 }
 
-/** Owner references that are there twice count once. */
-export function deduplicateOwners(metadata: Draft, context: WriteContext): void {
+/** Owner references that are there twice count once: as the client sent them, and once more when admission is through with them. */
+export function deduplicateOwners(
+  metadata: Draft,
+  context: WriteContext,
+  when: 'sent' | 'admitted',
+): void {
   const owners = metadata['ownerReferences'] as Draft[] | undefined
   if (owners === undefined || owners.length < 2) return
   const kept: Draft[] = []
@@ -77,8 +81,9 @@ export function deduplicateOwners(metadata: Draft, context: WriteContext): void 
   }
   if (repeated.length === 0) return
   metadata['ownerReferences'] = kept
+  const told = when === 'sent' ? '' : ' after mutating admission happens'
   context.warn(
-    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
+    `.metadata.ownerReferences contains duplicate entries${told}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
   )
 }
 

@@ -1,10 +1,9 @@
 import type { Job, JobSpec, PodSpec, PodTemplateSpec } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { Draft, DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
+import type { DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { keep } from '../kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { internalForm } from '@gyropilot/schema/internal-form'
-import { sortedMap } from '@gyropilot/schema/sorted-json'
+import { internalForm, metadataForm } from '@gyropilot/schema/internal-form'
 import { validateSelectorUnchanged } from '../workload-template.ts'
 import { validateSpecAndSelector } from './job-spec.ts'
 
@@ -99,8 +98,5 @@ function validateTemplateUpdate(
 
 /** Metadata is embedded in the internal type, so its fields stand beside Spec. */
 function templateForm(template: StoredOf<PodTemplateSpec>): Stored {
-  const form: Draft = {}
-  for (const [field, value] of Object.entries(template.metadata ?? {}))
-    form[field] = sortedMap(value)
-  return { ...form, ...internalForm(template, 'PodTemplateSpec') }
+  return { ...metadataForm(template.metadata), ...internalForm(template, 'PodTemplateSpec') }
 }
