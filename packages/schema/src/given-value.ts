@@ -31,13 +31,13 @@ export function forgetEmpty(holder: object, field: PropertyKey): void {
 }
 
 /**
- * Whether anything in a value, at any depth, was given empty and is so still, as no default fills it; what stands in the field `aside`
- * does not count.
+ * Whether any list or map in a value, at any depth, was given empty and is so still, as no default fills it; what stands in the field
+ * `aside` does not count.
  */
 export function givesEmpty(value: unknown, aside?: string): boolean {
   if (typeof value !== 'object' || value === null) return false
-  const isEmpty = (field: string): boolean => field !== aside && !Object.hasOwn(value, field)
-  if (Object.keys(empties.get(value) ?? {}).some(isEmpty)) return true
+  for (const [field, given] of Object.entries(empties.get(value) ?? {}))
+    if (field !== aside && typeof given === 'object' && !Object.hasOwn(value, field)) return true
   return Object.entries(value).some(([field, member]) => field !== aside && givesEmpty(member))
 }
 

@@ -1,11 +1,12 @@
 import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
+  Quantity,
   TypedLocalObjectReference,
 } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
-import { copyGiven } from '@gyropilot/schema/given-value'
+import { copyGiven, givenValue } from '@gyropilot/schema/given-value'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm, storedForm } from '@gyropilot/schema/internal-form'
 import { compareQuantities } from '@gyropilot/api'
@@ -45,6 +46,15 @@ function isOldSource({ kind, apiGroup }: DraftOf<TypedLocalObjectReference>): bo
   )
 }
 
+/** Of what a bound claim asks for, the size alone may change. */
+function keepSize(
+  { resources }: DraftOf<PersistentVolumeClaimSpec>,
+  size: Quantity | undefined,
+): void {
+  if (resources && size !== undefined && givenValue(resources, 'requests') !== null)
+    resources.requests = { ...resources.requests, storage: size }
+}
+
 function validateUpdate(
   object: StoredOf<PersistentVolumeClaim>,
   stored: StoredOf<PersistentVolumeClaim>,
@@ -68,7 +78,7 @@ function validateUpdate(
     errors.invalid(`metadata.annotations.${CLASS_ANNOTATION}`, renamed ?? '', 'field is immutable')
   const bound = stored.status?.phase === 'Bound'
   if (bound) {
-    keep(now, before, 'resources')
+    keepSize(now, oldSize)
     keep(now, before, 'volumeAttributesClassName')
   }
   if (!deepEqual(now, before)) {

@@ -179,9 +179,10 @@ export const endpointSlice: KindRules<EndpointSlice> = {
   updateOrder: 'update-only',
   validate: (object, errors) => validateSlice(object, errors),
   validateUpdate(object, stored, errors) {
-    // The type stays, whatever is asked for; what is none says nothing of addresses.
+    // Endpoints that stay are judged as they were, unless the new type is none, which says nothing of addresses.
     const isType = TYPES.includes(object.addressType ?? '')
-    validateSlice(object, errors, isType ? stored.addressType : object.addressType)
+    const stay = deepEqual(object.endpoints ?? null, stored.endpoints ?? null)
+    validateSlice(object, errors, isType && stay ? stored.addressType : object.addressType)
     if (!deepEqual(object.addressType, stored.addressType))
       errors.invalid('addressType', object.addressType ?? '', 'field is immutable')
   },
