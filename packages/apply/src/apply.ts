@@ -112,12 +112,12 @@ function checkBody(request: ApplyRequest): void {
   checkTypes(request)
 }
 
-/** What is applied, and of custom resources what it is applied to. */
+/** What is applied, and what it is applied to when that is a custom resource or has no owners, as lists without keys leave it. */
 function checkTypes(request: ApplyRequest): void {
   const { configuration, kind, live } = request
-  const misfits =
-    kind.schemaChanges !== true || live === undefined ? [] : checkObject(kind.type, live)
   const isTracked = (live?.metadata?.managedFields?.length ?? 0) > 0
+  const mayMisfit = live !== undefined && (kind.schemaChanges === true || !isTracked)
+  const misfits = mayMisfit ? checkObject(kind.type, live) : []
   const untracked = 'failed to create manager for existing fields: failed to convert new object'
   if (misfits.length > 0 && !isTracked)
     throw untyped(request, live, misfits, untracked, ' to smd typed')
