@@ -117,16 +117,51 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
   const scale: Stored | undefined = version['subresources']?.scale
   if (scale === undefined) return
   for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
-    const value = valueAt(object, path)
+    const value = valueOnWay(object, path, 0, errors)
     if (isInteger(value) && value < 0)
       errors.invalid(path, value, 'should be a non-negative integer')
     if (isInteger(value) && value > MOST_REPLICAS)
       errors.invalid(path, value, `should be less than or equal to ${MOST_REPLICAS}`)
-    if (value !== undefined && !isInteger(value))
-      errors.invalid(
-        path,
-        0,
-        `${path} accessor error: ${goFormat(value)} is of the type ${goTypeName(value)}, expected int64`,
-      )
+    if (value !== undefined && !isInteger(value)) refuseType(path, 0, value, 'int64', errors)
   }
+  const selectorPath: string | undefined = scale['labelSelectorPath']
+  if (selectorPath === undefined) return
+  const selector = valueOnWay(object, selectorPath, '', errors)
+  if (selector !== undefined && typeof selector !== 'string')
+    refuseType(selectorPath, '', selector, 'string', errors)
+}
+
+/** What stands at the path; an error where something on the way is no object. `shown` stands for the value then. */
+function valueOnWay(
+  object: Stored,
+  path: string,
+  shown: number | string,
+  errors: FieldErrors,
+): unknown {
+  const value = valueAt(object, path)
+  if (value !== undefined) return value
+  const names = path.split('.').slice(1)
+  for (let length = 1; length < names.length; length += 1) {
+    const parent = valueAt(object, `.${names.slice(0, length).join('.')}`)
+    if (parent === undefined || parent === null) return undefined
+    if (typeof parent === 'object' && !Array.isArray(parent)) continue
+    refuseType(path, shown, parent, 'map[string]interface{}', errors)
+    return undefined
+  }
+  return undefined
+}
+
+function refuseType(
+  path: string,
+  shown: number | string,
+  value: unknown,
+  expected: string,
+  errors: FieldErrors,
+): void {
+  const type = goTypeName(value)
+  errors.invalid(
+    path,
+    shown,
+    `${path} accessor error: ${goFormat(value)} is of the type ${type}, expected ${expected}`,
+  )
 }

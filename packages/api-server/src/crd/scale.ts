@@ -1,9 +1,8 @@
 /** The scale subresource of a custom resource. Contract: docs/behaviour/api-server/custom-resources.md, Subresources. */
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { STALE, badRequest, conflict, internalError, invalid, notFound } from '../http/errors.ts'
+import { STALE, badRequest, conflict, internalError, notFound } from '../http/errors.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { storageError } from '../registry/storage-errors.ts'
-import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { setAt, valueAt } from './schemas/structural-schema.ts'
 
 export function customScale(group: string, resource: string, paths: Stored): SubresourceHandler {
@@ -20,7 +19,7 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
         return { code: 200, body: scaleOf(current, paths, absent) }
       }
       const wanted = call.body ?? {}
-      checkScale(call, wanted, paths)
+      checkScale(wanted, paths)
       const change = (draft: Draft): void => setReplicas(call, draft, wanted, paths)
       const { manager } = call
       const options = {
@@ -52,15 +51,10 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
 /** What a patch finds where there are no replicas: it has to name some. */
 const NEVER_SET = -2_147_483_648
 
-function checkScale(call: SubresourceCall, wanted: Stored, paths: Stored): void {
+function checkScale(wanted: Stored, paths: Stored): void {
   const path: string = paths['specReplicasPath']
-  const replicas: number = wanted['spec']?.replicas ?? 0
-  if (replicas === NEVER_SET)
+  if (wanted['spec']?.replicas === NEVER_SET)
     throw badRequest(`the spec replicas field ${JSON.stringify(path)} cannot be empty`)
-  if (replicas >= 0) return
-  const errors = new FieldErrors()
-  errors.invalid(path, replicas, 'should be a non-negative integer')
-  throw invalid(call.resource.group, call.resource.kind, call.name, errors.list)
 }
 
 function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {
