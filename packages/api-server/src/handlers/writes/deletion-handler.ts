@@ -61,12 +61,12 @@ export class DeletionHandler {
 
   #deletedAnswer(
     call: ResourceCall,
-    { object, removed }: Deleted,
+    { object, removed, shown }: Deleted,
     options: DeleteOptions,
   ): Answer | Promise<Answer> {
     const { info } = call.resource
     const status = options.orphanDependents === false && !removed ? 202 : 200
-    if (!removed || ANSWERS_WITH_OBJECT.has(info.kind))
+    if (!removed || shown === true || ANSWERS_WITH_OBJECT.has(info.kind))
       return storedAnswer(call, status, object, () => this.#parts.clock.nowMs())
     const details = {
       name: call.name,

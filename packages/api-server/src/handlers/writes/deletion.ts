@@ -2,6 +2,8 @@
 import type { Clock } from '@gyropilot/foundation'
 import { formatTime } from '@gyropilot/foundation'
 import { conflict, notFound, preconditionMismatch } from '../../http/errors.ts'
+import type { ApiError } from '../../contracts.ts'
+import { emptyObjectOf } from '../../registry/empty-objects.ts'
 import { cloneJson } from '../../registry/equality.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
@@ -11,6 +13,7 @@ import type { AdmissionChain } from './admission-chain.ts'
 import type { Allocations } from './allocations.ts'
 import { checkDeadline } from '../limits/deadline.ts'
 import type { DeleteOptions } from '../options.ts'
+import { storageErrorOf } from './write-checks.ts'
 import { storageKey, type Target, type WriteContext } from './writes.ts'
 
 const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
@@ -20,7 +23,9 @@ export interface Deleted {
   readonly object: Stored
   /** False: it still exists, waiting for finalizers or its grace period. */
   readonly removed: boolean
-  readonly entry: StoredEntry | undefined
+  readonly entry?: StoredEntry
+  /** The answer is the object, whatever answers of the kind are. */
+  readonly shown?: boolean
 }
 
 export class Deleter {
@@ -67,11 +72,12 @@ export class Deleter {
   }
 
   #decide(
-    { resource }: Target,
+    target: Target,
     entry: StoredEntry,
     options: DeleteOptions,
     context: WriteContext,
   ): Deleted {
+    const { resource } = target
     const stored = entry.object
     if (isNamespace(resource) && this.#outlivesDeletion(resource, stored, options)) {
       return this.#terminateNamespace(resource, entry, options, context)
@@ -84,14 +90,35 @@ export class Deleter {
     const grace = gracefully(resource, draft, options, this.#clock.nowMs())
     if (grace === 'pending') return { object: stored, removed: false, entry }
     const finalizers = finalizersAfter(resource, stored, options)
-    if (!sameList(finalizers, stored['metadata'].finalizers ?? [])) setFinalizers(draft, finalizers)
     const waiting = finalizers.length > 0
-    if (grace === 'none' && waiting) markTerminating(draft, this.#clock.nowMs())
+    if (grace === 'none' && !waiting) return this.#removeAsStored(target, entry, options, context)
+    if (!sameList(finalizers, stored['metadata'].finalizers ?? [])) setFinalizers(draft, finalizers)
+    if (grace === 'none') markTerminating(draft, this.#clock.nowMs())
     const written = this.#write(resource, entry, draft, context)
     if (waiting || (grace === 'started' && draft['metadata'].deletionGracePeriodSeconds > 0)) {
       return { object: written.object, removed: false, entry: written.entry }
     }
     return this.#remove(resource, written.object, entry.key, context)
+  }
+
+  /**
+   * What nothing keeps goes as it is stored: finalizers that the propagation policy has taken away are in its last state. Upstream does
+   * so on the way of an update that is not written, which two requests notice: a dry run gets an object of which nothing was read, and a
+   * precondition on the version is held against none.
+   */
+  #removeAsStored(
+    target: Target,
+    { object, key }: StoredEntry,
+    { preconditions }: DeleteOptions,
+    context: WriteContext,
+  ): Deleted {
+    const { resource } = target
+    if ((object['metadata'].finalizers ?? []).length > 0) {
+      const version = preconditions?.resourceVersion ?? undefined
+      if (context.dryRun) return { object: nothingOf(resource), removed: true, shown: true }
+      if (version !== undefined) throw unreadVersion(target, object)
+    }
+    return this.#remove(resource, object, key, context)
   }
 
   /** A namespace with finalizers in its specification does, and one with others when it is deleted first. */
@@ -134,14 +161,24 @@ export class Deleter {
   }
 
   #remove(resource: ServedResource, object: Stored, key: string, context: WriteContext): Deleted {
-    if (context.dryRun) return { object, removed: true, entry: undefined }
+    if (context.dryRun) return { object, removed: true }
     const event = this.#store.commit(
       { collection: resource.storage.collection, key },
       () => undefined,
     )
     this.#allocations.released(resource, event.object)
-    return { object: event.object, removed: true, entry: undefined }
+    return { object: event.object, removed: true }
   }
+}
+
+function nothingOf({ info, storage }: ServedResource): Stored {
+  return { apiVersion: storage.apiVersion, kind: info.kind, metadata: {}, ...emptyObjectOf(info) }
+}
+
+function unreadVersion(target: Target, stored: Stored): ApiError {
+  const found = stored['metadata'].resourceVersion
+  const why = `Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: ${found}`
+  return conflict(target.resource.info, target.name, storageErrorOf(target, why, false))
 }
 
 function isNamespace({ info }: ServedResource): boolean {
@@ -190,7 +227,7 @@ function gracefully(
   const metadata = draft['metadata'] as Draft
   const running: number | undefined = metadata['deletionGracePeriodSeconds']
   if (metadata['deletionTimestamp'] !== undefined) {
-    if (running === undefined) return 'none'
+    if (!running) return 'none'
     const asked = options.gracePeriodSeconds
     if (asked === undefined || asked >= running) return 'pending'
     const requestedMs = Date.parse(metadata['deletionTimestamp']) - Number(running) * 1000
