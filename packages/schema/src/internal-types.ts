@@ -170,6 +170,7 @@ export const internalTypes: Readonly<Record<string, string>> = {
   ISCSIPersistentVolumeSource:
     'TargetPortal IQN Lun# ISCSIInterface~iscsiInterface FSType~fsType ReadOnly! Portals? DiscoveryCHAPAuth!~chapAuthDiscovery SessionCHAPAuth!~chapAuthSession SecretRef*SecretReference InitiatorName?',
   SecretReference: 'Name Namespace',
+  EventSource: 'Component Host',
   ObjectReference: 'Kind Namespace Name UID APIVersion ResourceVersion FieldPath',
   ClusterTrustBundleProjection: 'Name? SignerName? LabelSelector?LabelSelector Optional? Path',
   PodCertificateProjection:

@@ -46,6 +46,8 @@ export function mergedList(
     if (at === -1) merged.push(item)
     else merged[at] = mergeItems(merged[at] as JsonObject, item)
   }
+  // Items of the object that have none spoil the order.
+  for (const item of merged) mustHaveKey(item, key)
   return orderMerged(merged, items, kept, identityBy(key))
 }
 

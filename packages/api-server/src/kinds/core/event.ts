@@ -189,9 +189,15 @@ const FIXED: readonly (readonly [keyof StoredOf<Event> & string, string, unknown
   ['reportingInstance', 'reportingInstance', ''],
 ]
 
+const TYPES: Readonly<Record<string, string>> = {
+  involvedObject: 'ObjectReference',
+  related: 'ObjectReference',
+  source: 'EventSource',
+}
+
 function printed(field: string, value: unknown): unknown {
-  if (!value || (field !== 'involvedObject' && field !== 'related')) return value
-  return internalForm(value, 'ObjectReference')
+  if (!value || TYPES[field] === undefined) return value
+  return internalForm(value, TYPES[field])
 }
 
 /** Stored as core Events: checks see the core field names. */
@@ -217,7 +223,7 @@ export const eventsEvent: KindRules<Event> = {
     if (!deepEqual(object.series ?? null, stored.series ?? null)) validateSeries(object, errors)
     for (const [field, shown, absent] of FIXED)
       if (!deepEqual(object[field] ?? absent, stored[field] ?? absent))
-        errors.invalid(shown, printed(field, object[field]) ?? absent, 'field is immutable')
+        errors.invalid(shown, printed(field, object[field] ?? absent), 'field is immutable')
   },
   selectableFields: FIELDS_OF_EVENTS_API,
   columns,
