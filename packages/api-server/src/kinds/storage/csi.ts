@@ -9,6 +9,7 @@ import type {
 } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
+import { semanticallyEqual } from '../../registry/equality.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareQuantities } from '@gyropilot/api'
 import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
@@ -203,8 +204,8 @@ export const csiNode: KindRules<CSINode> = {
       const now = (object.spec?.drivers ?? []).find(({ name }) => name === old.name)
       if (now === undefined) continue
       // How much a node can take may change.
-      const changed = !deepEqual({ ...old, allocatable: null }, { ...now, allocatable: null })
-      if (changed) errors.invalid('spec.drivers', internalDriver(now), 'field is immutable')
+      const same = semanticallyEqual({ ...old, allocatable: null }, { ...now, allocatable: null })
+      if (!same) errors.invalid('spec.drivers', internalDriver(now), 'field is immutable')
     }
   },
   columns: [
