@@ -25,6 +25,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /Too large resource version/,
   /request did not complete within the allotted timeout/,
   /object does not implement the Object interfaces/,
+  /"message":"Non-matching dry-run options in request and content: /,
   /"message":"resource name may not be empty"/,
   /"message":"invalid resource name [^\]]*: \[may not /,
 ]
