@@ -22,6 +22,11 @@ function entry(
   }
 }
 
+/** What comes back from a Scale has no time. */
+function timeless({ time: _time, ...rest }: ManagedFieldsEntry): ManagedFieldsEntry {
+  return rest
+}
+
 const REPLICAS = { 'f:spec': { 'f:replicas': {} } }
 const MORE = { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } }
 
@@ -42,7 +47,7 @@ test('Given replicas changed through /scale, then the parent shows an Update ent
     parentEntries([entry('a', MORE)], [entry('k', REPLICAS, scaler)], 'apps/v1', path),
     [
       entry('a', { 'f:spec': { 'f:paused': {} } }),
-      entry('k', REPLICAS, { ...scaler, apiVersion: 'apps/v1' }),
+      timeless(entry('k', REPLICAS, { ...scaler, apiVersion: 'apps/v1' })),
     ],
   )
 })
@@ -53,7 +58,7 @@ test('who applied the replicas and kept them keeps its whole entry; an updater h
   const update = { operation: 'Update' } as const
   const updated = [entry('a', MORE, update)]
   assert.deepEqual(parentEntries(updated, scaleEntries(updated, path), 'apps/v1', path), [
-    entry('a', REPLICAS, update),
+    timeless(entry('a', REPLICAS, update)),
     entry('a', { 'f:spec': { 'f:paused': {} } }, update),
   ])
 })

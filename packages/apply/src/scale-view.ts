@@ -56,13 +56,9 @@ export function parentEntries(
     // Who applied stays one owner. An updater, whose apiVersion tells it from others, is not found again in that of a
     // Scale: its replicas become an entry of their own.
     const kept = owner.operation === 'Apply' ? inScale.get(seen) : undefined
-    // A newer time means that this owner wrote through scale again.
     if (kept !== undefined) {
       inScale.delete(seen)
-      result.set(
-        identity,
-        kept.time === owner.time ? owner : { ...owner, time: kept.time, entry: undefined },
-      )
+      result.set(identity, owner)
       continue
     }
     const rest = difference(owner.fields, setOf(path))
@@ -73,12 +69,13 @@ export function parentEntries(
   const split: Owners = new Map()
   for (const owner of inScale.values()) {
     if (path === undefined || !hasPath(owner.fields, REPLICAS_IN_SCALE)) continue
-    const { manager, operation, subresource, time } = owner
+    const { manager, operation, subresource } = owner
+    // Nothing is said of the time of what was written through a view.
     const added: Owner = {
       manager,
       operation,
       subresource,
-      time,
+      time: undefined,
       apiVersion: parentApiVersion,
       fields: setOf(path),
     }

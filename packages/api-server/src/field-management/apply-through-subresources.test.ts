@@ -175,9 +175,10 @@ test('a change through the scale of a custom resource is recorded where its defi
       entry.fieldsV1,
     ]),
     [
+      // What was written through scale has no time, and so comes first.
+      ['scaler', 'Update', 'scale', 'example.com/v1', { 'f:spec': { 'f:size': {} } }],
       // The object `spec` itself is still its creator's.
       ['creator', 'Update', undefined, 'example.com/v1', { 'f:spec': {} }],
-      ['scaler', 'Update', 'scale', 'example.com/v1', { 'f:spec': { 'f:size': {} } }],
     ],
   )
 })
