@@ -1,4 +1,5 @@
 /** How a definition says its versions are converted. Paths are those of the server's own form. */
+import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import { validateWebhookUrl } from '../kinds/admissionregistration/webhook-url.ts'
 import { validateWebhookService } from '../kinds/admissionregistration/webhook-service.ts'
 import type { Stored } from '../registry/kind-rules.ts'
@@ -8,7 +9,20 @@ import { dns1035Label } from '@gyropilot/schema/validation/names'
 const CLIENT = 'spec.conversion.webhookClientConfig'
 const VERSIONS = 'spec.conversion.conversionReviewVersions'
 
-export function validateConversion(conversion: Stored, errors: FieldErrors): void {
+/** What is wrong with the authorities of the webhook that a definition names; undefined: nothing, or it names none. */
+export function authoritiesProblemOf(conversion: Stored | undefined): string | undefined {
+  const caBundle: string = conversion?.['webhook']?.clientConfig?.caBundle ?? ''
+  if (conversion?.['strategy'] !== 'Webhook' || caBundle === '') return undefined
+  return authoritiesProblem(Buffer.from(caBundle, 'base64').toString())
+}
+
+/** `before`: of the definition before an update. A new definition may name useless authorities; it is not served then. */
+export function validateConversion(
+  conversion: Stored,
+  errors: FieldErrors,
+  before?: Stored,
+  preservesUnknown = false,
+): void {
   const strategy: string = conversion['strategy'] ?? ''
   const webhook: Stored = conversion['webhook'] ?? {}
   const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
@@ -16,7 +30,16 @@ export function validateConversion(conversion: Stored, errors: FieldErrors): voi
   else if (strategy !== 'None' && strategy !== 'Webhook')
     errors.notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])
   if (strategy === 'Webhook') {
+    if (preservesUnknown)
+      errors.invalid(
+        'spec.conversion.strategy',
+        strategy,
+        'must be None if spec.preserveUnknownFields is true',
+      )
     validateClient(webhook['clientConfig'], errors)
+    const problem = authoritiesProblemOf(conversion)
+    if (problem !== undefined && before !== undefined && authoritiesProblemOf(before) === undefined)
+      errors.invalid(`${CLIENT}.caBundle`, webhook['clientConfig'].caBundle, problem)
     validateReviewVersions(versions, errors)
     return
   }

@@ -45,6 +45,14 @@ export const ESTABLISHED: Condition = {
   message: 'the initial names have been accepted',
 }
 
+/** Its webhook could never be reached. */
+export const UNREACHABLE: Condition = {
+  type: 'Established',
+  status: 'False',
+  reason: 'InvalidCABundle',
+  message: 'The conversion webhook CABundle is invalid',
+}
+
 export const TERMINATION_PENDING: Condition = {
   type: 'Terminating',
   status: 'True',

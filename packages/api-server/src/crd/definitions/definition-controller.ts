@@ -14,6 +14,7 @@ import type { ResourceRegistry, ServedResource } from '../../registry/resource-r
 import type { StoreEvent, StoreWatch } from '../../storage/store.ts'
 import {
   ESTABLISHED,
+  UNREACHABLE,
   TERMINATION_COMPLETED,
   TERMINATION_IN_PROGRESS,
   findCondition,
@@ -21,6 +22,7 @@ import {
   setCondition,
 } from './conditions.ts'
 import type { Condition } from './conditions.ts'
+import { authoritiesProblemOf } from '../conversion-validation.ts'
 import type { ConversionParts } from '../conversion-webhook.ts'
 import { servedResources } from '../custom-resource.ts'
 import type { CustomDefinition } from '../custom-resource.ts'
@@ -133,7 +135,8 @@ export class DefinitionController {
     await this.#giveNames(definition)
     const named = this.#get(name)
     if (named !== undefined && isTrue(named, 'NamesAccepted') && !isTrue(named, 'Established')) {
-      await this.#setConditions(name, [ESTABLISHED])
+      const isReachable = authoritiesProblemOf(named['spec'].conversion) === undefined
+      await this.#setConditions(name, [isReachable ? ESTABLISHED : UNREACHABLE])
     }
     this.#publish(definition['spec'].group)
     await this.#alignApiServices(definition['spec'].group)

@@ -72,6 +72,10 @@ function defaultDefinition(object: Draft): void {
   if (!names['listKind'] && names['kind']) names['listKind'] = `${names['kind']}List`
   const conversion = (spec['conversion'] ??= { strategy: 'None' }) as Draft
   defaultStoredVersions(object)
+  const { clientConfig, conversionReviewVersions } = (conversion['webhook'] ?? {}) as Draft
+  // A webhook that says nothing is none.
+  if (clientConfig === undefined && (conversionReviewVersions ?? []).length === 0)
+    delete conversion['webhook']
   const service = conversion['webhook']?.clientConfig?.service
   if (service !== undefined && service.port === undefined) service.port = 443
 }

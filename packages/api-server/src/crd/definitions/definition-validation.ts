@@ -35,7 +35,12 @@ export function validateDefinition(object: Stored, errors: FieldErrors, stored?:
   requireNames(spec['names'] ?? {}, errors)
   validateNames(spec['names'] ?? {}, 'spec.names', errors)
   validateVersionParts(spec, 'shared', errors, stored?.['spec'])
-  validateConversion(spec['conversion'] ?? {}, errors)
+  validateConversion(
+    spec['conversion'] ?? {},
+    errors,
+    stored && (stored['spec'].conversion ?? {}),
+    spec['preserveUnknownFields'] === true,
+  )
   validateApproval(object, stored, errors)
   validatePreserveUnknown(spec, errors)
 }

@@ -4,7 +4,8 @@
  */
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import type { Condition } from './conditions.ts'
-import { ESTABLISHED, findCondition } from './conditions.ts'
+import { authoritiesProblemOf } from '../conversion-validation.ts'
+import { ESTABLISHED, UNREACHABLE, findCondition } from './conditions.ts'
 import { APPROVAL_ANNOTATION, isProtected } from './definition-validation.ts'
 
 interface Naming {
@@ -80,8 +81,12 @@ function refused(reason: string, message: string): Condition {
 function establishment(definition: Stored, namesAccepted: Condition): Condition | undefined {
   const now = findCondition(definition, 'Established')
   if (now?.['status'] === 'True') return undefined
-  if (namesAccepted.status === 'True')
-    return { ...ESTABLISHED, status: 'False', reason: 'Installing' }
+  if (namesAccepted.status === 'True') {
+    const waits =
+      now?.['reason'] === UNREACHABLE.reason &&
+      authoritiesProblemOf(definition['spec'].conversion) !== undefined
+    return waits ? undefined : { ...ESTABLISHED, status: 'False', reason: 'Installing' }
+  }
   if (now !== undefined) return undefined
   return {
     type: 'Established',
