@@ -133,7 +133,7 @@ function exchange(call: OutgoingCall, agent: Agent, signal: AbortSignal): Promis
         headers: {
           // With its port as it is written, as Go sends it.
           host: /^\w+:\/\/([^/?#]*)/.exec(url)![1]!,
-          accept: 'application/json',
+          accept: 'application/json, */*',
           'content-type': 'application/json',
           'content-length': content.length,
           'user-agent': 'kube-apiserver-admission',
@@ -163,6 +163,7 @@ function exchange(call: OutgoingCall, agent: Agent, signal: AbortSignal): Promis
 
 /** Answers may be YAML: what is no JSON is a text. */
 function parse(text: string): unknown {
+  if (text.trim() === '') return null
   try {
     return parseExact(text)
   } catch {
@@ -174,11 +175,15 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
   404: 'the server could not find the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
   405: 'the server does not allow this method on the requested resource',
   429: 'the server has received too many requests and has asked us to try again later',
   503: 'the server is currently unable to handle the request',
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
+/** Forbidden, not acceptable, a media type that is not supported: the other side is taken at its word. */
+const TOLD_AS_IT_IS: ReadonlySet<number> = new Set([403, 406, 415])
 const LONGEST_SHOWN = 2048
 
 /** What a body says is repeated where it is a text. */
@@ -186,9 +191,11 @@ function statusText({ status, text, contentType = 'text/plain' }: RawAnswer): st
   const told = messageOfStatus(text)
   if (told !== undefined) return told
   if (STATUS_TEXTS[status] !== undefined) return STATUS_TEXTS[status]
-  const shown = /^\s*text\//i.test(contentType) ? text.trim().slice(0, LONGEST_SHOWN) : ''
+  const isText = /^\s*text\//i.test(contentType)
+  const shown = isText ? text.trim().slice(0, LONGEST_SHOWN) : 'unknown'
+  if (TOLD_AS_IT_IS.has(status)) return shown
   if (status >= 500)
-    return `an error on the server (${JSON.stringify(shown || 'unknown')}) has prevented the request from succeeding`
+    return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`
   return `the server responded with the status code ${status} but did not return more information`
 }
 
