@@ -190,6 +190,8 @@ export interface ServerInternals {
   readonly store: Store
   resource(group: string, resource: string): ResourceInfo | undefined
   get(group: string, resource: string, namespace: string, name: string): Stored | undefined
+  /** A stored object as a version of its resource shows it. Throws ApiError for what cannot be converted. */
+  view(resource: ResourceInfo, stored: Stored): Promise<Stored>
   list(group: string, resource: string, namespace?: string): readonly Stored[]
   /** Runs defaults, strategy, admission and validation, then commits. Throws ApiError. */
   create(
@@ -211,6 +213,8 @@ export interface ServerInternals {
     change: (draft: Draft) => void,
     options?: {
       subresource?: string
+      /** In which version `change` edits. Absent: the preferred one. */
+      version?: string
       internal?: boolean
       dryRun?: boolean
       as?: UserInfo

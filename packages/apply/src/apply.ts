@@ -254,8 +254,9 @@ function prune(
     convert: (object) => object,
     revert: (object) => object,
   }
-  // The versions of a custom resource differ in their schemas only.
-  const isOneForm = kind.inVersion === undefined || kind.schemaChanges === true
+  // The versions of a custom resource differ in their schemas only, where nothing converts them.
+  const isOneForm =
+    kind.inVersion === undefined || (kind.schemaChanges === true && kind.converts !== true)
   const versionOf = (version: string): OtherVersion | undefined =>
     isOneForm || version === apiVersion ? same : kind.inVersion?.(version)
   const ownVersion = versionOf(previous.apiVersion)

@@ -15,7 +15,9 @@ import type { MergeType } from './merge-type.ts'
 interface Schemas {
   readonly type: MergeType
   /** That of another version; throws when there is none. Absent: all versions have the same. */
-  inVersion?(apiVersion: string): { readonly type: MergeType } | undefined
+  inVersion?(
+    apiVersion: string,
+  ): { readonly type: MergeType; convert(object: Stored): Stored } | undefined
 }
 
 /**
@@ -32,8 +34,12 @@ export function adaptToSchema(
   for (const [identity, owner] of owners) {
     let type = types.get(owner.apiVersion)
     if (type === undefined) {
-      type = kind.inVersion?.(owner.apiVersion)?.type ?? kind.type
-      const problems = live === undefined ? [] : checkObject(type, live)
+      const other = kind.inVersion?.(owner.apiVersion)
+      type = other?.type ?? kind.type
+      const problems =
+        live === undefined
+          ? []
+          : checkObject(type, other === undefined ? live : other.convert(live))
       if (problems.length > 0) throw new ApiError(500, '', problemText(problems))
       types.set(owner.apiVersion, type)
     }

@@ -33,6 +33,8 @@ export interface TypedKind {
    * only, and whether objects fit all of them is not known.
    */
   readonly schemaChanges?: boolean
+  /** Where versions differ in more than their schemas: objects are converted by `inVersion`. */
+  readonly converts?: boolean
   /** The object of this kind that nobody has filled in. */
   readonly zeroValue: Readonly<Record<string, unknown>>
   /**
@@ -44,6 +46,8 @@ export interface TypedKind {
 
 export interface OtherVersion {
   readonly type: MergeType
+  /** What the endpoint resets there. Absent: the same as in the version of the request. */
+  readonly filter?: FieldFilter
   /** From the version of the request, and back. */
   convert(object: Stored): Stored
   revert(object: Stored): Stored
@@ -201,6 +205,6 @@ export class Comparisons {
     const problems = this.#kind.schemaChanges === true ? checkObject(other.type, after) : []
     if (problems.length > 0)
       throw new ApiError(500, '', `failed to convert new object: ${problemText(problems)}`)
-    return compare(other.type, other.convert(this.#before), after, this.#filter)
+    return compare(other.type, other.convert(this.#before), after, other.filter ?? this.#filter)
   }
 }

@@ -1,4 +1,5 @@
 /** Objects of admission in the version that a configuration asked for, and back. */
+import { ApiError } from '../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
@@ -6,7 +7,63 @@ import type { ResourceRegistry, ServedResource } from '../registry/resource-regi
 import { DecodeError, decodeObject } from '@gyropilot/schema'
 import type { DecodedObject } from '@gyropilot/schema/decode'
 
-/** The object as it reads in another served version. Undefined stays undefined. */
+interface Converted {
+  /** What was converted: objects of admission are edited. */
+  readonly text: string
+  readonly object: Stored
+}
+
+/** Object -> apiVersion -> what a webhook has made of it. */
+const converted = new WeakMap<Stored, Map<string, Converted>>()
+
+/** Has a webhook convert what `inVersion` will be asked for. Undefined: there is nothing to wait for. Throws ApiError. */
+export function prepareVersion(
+  object: Stored | undefined,
+  from: ResourceInfo,
+  to: ResourceInfo,
+  registry: ResourceRegistry | undefined,
+): Promise<void> | undefined {
+  if (object === undefined || sameVersion(from, to)) return undefined
+  const source = registry?.get(from.group, from.version, from.resource)
+  const convert = source?.storage.conversion?.convert
+  if (convert === undefined || object['kind'] !== from.kind) return undefined
+  const apiVersion = `${to.group}/${to.version}`
+  const text = JSON.stringify(object)
+  let versions = converted.get(object)
+  if (versions === undefined) converted.set(object, (versions = new Map()))
+  if (versions.get(apiVersion)?.text === text) return undefined
+  const known = versions
+  return convert(object, apiVersion).then((made) => {
+    known.set(apiVersion, { text, object: Object.freeze(made) })
+  })
+}
+
+/** Both objects of a request in the version that somebody wants to see it in. */
+export async function prepareVersions(
+  { object, oldObject, resource }: AdmissionRequest,
+  seenAs: ResourceInfo,
+  registry: ResourceRegistry | undefined,
+): Promise<void> {
+  await prepareVersion(object, resource, seenAs, registry)
+  await prepareVersion(oldObject, resource, seenAs, registry)
+}
+
+/** Why the objects cannot be seen in a version; undefined: they are prepared. */
+export async function versionProblem(
+  request: AdmissionRequest,
+  seenAs: ResourceInfo,
+  registry: ResourceRegistry | undefined,
+): Promise<string | undefined> {
+  try {
+    await prepareVersions(request, seenAs, registry)
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return error.message
+    throw error
+  }
+}
+
+/** The object as it reads in another served version; what a webhook converts has been prepared. Undefined stays undefined. */
 export function inVersion(
   object: Stored | undefined,
   from: ResourceInfo,
@@ -17,9 +74,24 @@ export function inVersion(
   const source = registry.get(from.group, from.version, from.resource)
   const target = registry.get(to.group, to.version, to.resource)
   if (source === undefined || target === undefined) return object
+  if (source.custom) return customVersion(object, source, `${to.group}/${to.version}`)
   const draft = cloneJson(object) as Draft
   const stored = source.storage.toStored?.(draft) ?? draft
   return target.storage.fromStored?.(stored) ?? stored
+}
+
+/** Between the versions of a custom resource nothing is dropped and nothing added, but by a webhook. */
+function customVersion(
+  object: Stored,
+  { info, storage }: ServedResource,
+  apiVersion: string,
+): Stored {
+  // A subresource may be of a kind of its own, which is the same in all versions.
+  if (object['kind'] !== info.kind) return object
+  if (storage.conversion?.convert === undefined) return { ...cloneJson(object), apiVersion }
+  const known = converted.get(object)?.get(apiVersion)
+  if (known === undefined) throw new Error(`${info.kind} was not converted to ${apiVersion}`)
+  return known.object
 }
 
 function sameVersion(a: ResourceInfo, b: ResourceInfo): boolean {

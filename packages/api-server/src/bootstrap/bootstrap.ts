@@ -124,7 +124,8 @@ function ownerRecorder({ registry, fields, clock }: BootstrapOptions): RecordOwn
     const resource = registry.get(group, version!, collection.split('.', 1)[0]!)
     if (resource === undefined) return
     const warn = (): void => undefined
-    fields.update({
+    // No webhook converts what the server begins with.
+    void fields.update({
       resource,
       subresource: '',
       before,

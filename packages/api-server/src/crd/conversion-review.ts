@@ -32,6 +32,24 @@ const FIELDS = [
   ['ConversionResponse', 'result', 'object', 'v1.Status'],
 ] as const
 
+const RESULT_FIELDS = [
+  ['metadata', 'object', 'v1.ListMeta'],
+  ['status', 'string', 'string'],
+  ['message', 'string', 'string'],
+  ['reason', 'string', 'v1.StatusReason'],
+  ['details', 'object', 'v1.StatusDetails'],
+  ['code', 'number', 'int32'],
+] as const
+
+/** A number that is none of Go's is told with its digits. */
+function checkCode(code: unknown): void {
+  if (typeof code !== 'number' || Number.isInteger(code)) return
+  throw new BadConversion(
+    'undecodable',
+    `failed: json: cannot unmarshal number ${code} into Go struct field Status.response.result.code of type int32`,
+  )
+}
+
 function checkType(
   value: unknown,
   isRight: boolean,
@@ -46,7 +64,7 @@ function checkType(
   )
 }
 
-function isType(value: unknown, type: 'string' | 'array' | 'object'): boolean {
+function isType(value: unknown, type: 'string' | 'number' | 'array' | 'object'): boolean {
   if (type === 'array') return Array.isArray(value)
   return typeof value === type && !Array.isArray(value)
 }
@@ -67,10 +85,13 @@ export function objectsOf(
     checkType(value, isType(value, type), holder, `response.${field}`, goType)
   }
   const result: Stored = response?.result ?? {}
-  for (const field of ['status', 'message'] as const) {
+  for (const [field, type, goType] of RESULT_FIELDS) {
     const value: unknown = result[field]
-    checkType(value, isType(value, 'string'), 'Status', `response.result.${field}`, 'string')
+    checkType(value, isType(value, type), 'Status', `response.result.${field}`, goType)
   }
+  checkCode(result['code'])
+  const { request } = review
+  checkType(request, isType(request, 'object'), KIND, 'request', `${version}.ConversionRequest`)
   if (apiVersion !== `${GROUP}/${version}` || kind !== KIND)
     throw new BadConversion(
       'review',
@@ -133,7 +154,9 @@ function objectIn(given: unknown): Stored {
       true,
     )
   const object = given as Stored
-  if (typeof object['kind'] !== 'string' || object['kind'] === '')
+  const { kind, apiVersion } = object
+  const parts = typeof apiVersion === 'string' ? apiVersion.split('/').length : 0
+  if (typeof kind !== 'string' || kind === '' || parts > 2)
     throw new BadConversion(
       'object',
       `Object 'Kind' is missing in '${stringifyExact(given)}'`,
@@ -153,7 +176,8 @@ function restoreMetadata(object: Stored, original: Stored): Draft {
   const given: Stored = object['metadata'] ?? {}
   const kept: Stored = original['metadata'] ?? {}
   for (const [field, shown] of IDENTITY) {
-    const [before, after] = [kept[field] ?? '', given[field] ?? '']
+    const named: unknown = given[field]
+    const [before, after] = [kept[field] ?? '', typeof named === 'string' ? named : '']
     if (before !== after)
       throw new BadConversion(
         'object',
@@ -165,7 +189,8 @@ function restoreMetadata(object: Stored, original: Stored): Draft {
   for (const field of ['labels', 'annotations'] as const) {
     const texts: unknown = given[field]
     if (texts === undefined || texts === null) continue
-    metadata[field] = textsIn(texts, field)
+    const own = textsIn(texts, field)
+    if (Object.keys(own).length > 0) metadata[field] = own
   }
   const errors = new FieldErrors()
   validateLabels(metadata['labels'], errors, 'metadata.labels')

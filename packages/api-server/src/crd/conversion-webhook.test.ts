@@ -5,7 +5,7 @@ import { PrometheusRegistry } from '@gyropilot/foundation'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import { turn, type AnyValue } from '../testing/test-server.ts'
-import { startWebhook } from '../testing/webhook-server.ts'
+import { patchOf, review as admissionReview, startWebhook } from '../testing/webhook-server.ts'
 import type { WebhookAnswer, WebhookServer } from '../testing/webhook-server.ts'
 
 const GROUP = 'spec-x.example.com'
@@ -330,6 +330,224 @@ describe('conversion by a webhook', () => {
     )
   })
 
+  test('who selects by labels is told of what is selected no more, as it was in the version asked for', async () => {
+    const { server, call, path } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const query = `watch=1&resourceVersion=${server.store.revision}&labelSelector=a%3Db`
+    const { body: events } = await call('GET', `${path('v2')}?${query}`)
+    await call(
+      'PATCH',
+      path('v1', 'x'),
+      { metadata: { labels: null }, spec: { first: 'Al' } },
+      PATCH,
+    )
+    for await (const { type, object } of events as AsyncIterable<AnyValue>) {
+      assert.deepEqual([type, object.spec], ['DELETED', { name: 'Jo Doe' }], object.message)
+      break
+    }
+  })
+
+  test('labels are selected in the version that is asked for, and nothing is left out that cannot be converted', async () => {
+    let next: (body: AnyValue) => object = (body) => withLabels(body, { c: 'd' })
+    const { call, path } = await setup((body) => next(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const { body } = await call('GET', `${path('v2')}?labelSelector=c%3Dd`)
+    assert.equal(body.items.length, 1)
+    next = (asked) => review(asked, { result: { status: 'Failed', message: 'no' } })
+    await call('PATCH', path('v1', 'x'), { spec: { first: 'Al' } }, PATCH)
+    assert.equal((await call('GET', `${path('v2')}?labelSelector=e%3Df`)).status, 500)
+  })
+
+  test('one object is converted each time it is read, what was listed is remembered', async () => {
+    const { call, path, hook } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    for (const asked of [path('v2'), path('v2')]) await call('GET', asked)
+    assert.equal(hook.calls.length, 1)
+    for (const asked of [path('v2', 'x'), path('v2', 'x')]) await call('GET', asked)
+    assert.equal(hook.calls.length, 3)
+  })
+
+  test('a review has an empty response, and objects without resourceVersion', async () => {
+    const { call, path, hook } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    const { body } = await call('GET', path('v2', 'x'))
+    assert.notEqual(body.metadata.resourceVersion, undefined)
+    const asked = hook.calls[0]!.body
+    assert.deepEqual(asked.response, { uid: '', convertedObjects: null, result: { metadata: {} } })
+    assert.equal('resourceVersion' in asked.request.objects[0].metadata, false)
+  })
+
+  test('much is converted with several calls', async () => {
+    const { call, path, hook } = await setup((body) => review(body))
+    for (const name of ['a', 'b', 'c', 'd'])
+      await call('POST', path('v1'), person(name, name.repeat(400_000)))
+    const { body } = await call('GET', path('v2'))
+    assert.equal(body.items.length, 4)
+    assert.deepEqual(
+      hook.calls.map((each) => each.body.request.objects.length),
+      [2, 2],
+    )
+  })
+
+  test('what was stored in a version that is gone cannot be read, written or deleted', async () => {
+    const { call, path, store } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    await store('v2')
+    const definition = `${DEFINITIONS}/people.${GROUP}`
+    await call('PATCH', `${definition}/status`, { status: { storedVersions: ['v2'] } }, PATCH)
+    const [, left] = versions('v2')
+    await call('PATCH', definition, { spec: { versions: [left] } }, PATCH)
+    await served()
+    for (const [method, at] of [
+      ['GET', path('v2', 'x')],
+      ['GET', path('v2')],
+      ['DELETE', path('v2', 'x')],
+    ] as const) {
+      const { status, body } = await call(method, at)
+      assert.deepEqual(
+        [status, body.message],
+        [500, `request to convert CR from an invalid group/version: ${GROUP}/v1`],
+      )
+    }
+  })
+
+  test('a deletion that is only tried stores nothing, and converts nothing for that', async () => {
+    const { call, path, hook, store } = await setup((body) => review(body))
+    await call('POST', path('v1'), person('x', 'Jo'))
+    await store('v2')
+    await hook.stop()
+    assert.equal((await call('DELETE', `${path('v1', 'x')}?dryRun=All`)).status, 200)
+  })
+
+  test('admission sees the version that it asks for, and what it changes comes back', async () => {
+    let fails = false
+    const { call, path, hook } = await setup((body) => {
+      if (fails) return review(body, { result: { status: 'Failed', message: 'cannot' } })
+      if (body.kind === 'ConversionReview') return review(body)
+      const { name } = body.request.object.spec
+      const patch = [{ op: 'replace', path: '/spec/name', value: `${name}!` }]
+      return admissionReview(body, patchOf(...patch))
+    })
+    const admission = '/apis/admissionregistration.k8s.io/v1'
+    const rule = { apiGroups: [GROUP], apiVersions: ['v2'], resources: ['*'], operations: ['*'] }
+    await call('POST', `${admission}/mutatingwebhookconfigurations`, {
+      metadata: { name: 'm' },
+      webhooks: [
+        {
+          name: 'm.example.com',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Ignore',
+          clientConfig: { url: `${hook.url}/admit`, caBundle: hook.caBundle },
+          rules: [{ ...rule, operations: ['CREATE'] }],
+        },
+      ],
+    })
+    await call('POST', `${admission}/validatingadmissionpolicies`, {
+      metadata: { name: 'p' },
+      spec: {
+        matchConstraints: { resourceRules: [{ ...rule, operations: ['UPDATE'] }] },
+        validations: [{ expression: "object.spec.name == 'Al Doe!' && has(oldObject.spec.name)" }],
+      },
+    })
+    await call('POST', `${admission}/validatingadmissionpolicybindings`, {
+      metadata: { name: 'b' },
+      spec: { policyName: 'p', validationActions: ['Deny'] },
+    })
+    await served()
+    const created = await call('POST', path('v1'), person('x', 'Jo'))
+    assert.deepEqual([created.status, created.body.spec], [201, { first: 'Jo', last: 'Doe!' }])
+    const patch = (first: string) => call('PATCH', path('v1', 'x'), { spec: { first } }, PATCH)
+    assert.deepEqual([(await patch('Al')).status, (await patch('Bo')).status], [200, 422])
+    fails = true
+    const refused = await call('POST', path('v1'), person('y', 'Jo'))
+    const why = `conversion webhook for ${GROUP}/v1, Kind=Person failed: cannot`
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [500, `Internal error occurred: Internal error occurred: ${why}`],
+    )
+    const { body } = await patch('Al')
+    assert.match(body.message, /denied request: failed to configure binding: failed to convert/)
+  })
+
+  test('between versions that nothing converts, admission sees all fields', async () => {
+    const hook = await startWebhook((body) => admissionReview(body, { allowed: true }))
+    const { call, server } = await startServer()
+    stops.push(hook.stop, () => server.stop())
+    await call('POST', DEFINITIONS, {
+      metadata: { name: `people.${GROUP}` },
+      spec: {
+        group: GROUP,
+        scope: 'Cluster',
+        names: { plural: 'people', kind: 'Person' },
+        versions: versions('v1'),
+      },
+    })
+    await served()
+    await call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+      metadata: { name: 'v' },
+      webhooks: [
+        {
+          name: 'v.example.com',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          clientConfig: { url: hook.url, caBundle: hook.caBundle },
+          rules: [
+            { apiGroups: [GROUP], apiVersions: ['v2'], resources: ['*'], operations: ['CREATE'] },
+          ],
+        },
+      ],
+    })
+    const created = await call('POST', `/apis/${GROUP}/v1/people`, person('x', 'Jo'))
+    assert.equal(created.status, 201, created.body.message)
+    const { apiVersion, spec } = hook.calls[0]!.body.request.object
+    assert.deepEqual([apiVersion, spec], [`${GROUP}/v2`, { first: 'Jo', last: 'Doe' }])
+  })
+
+  test('authorities that are none: a new definition is not served until they are, an old one does not get them', async () => {
+    const { call, hook } = await setup((body) => review(body))
+    const definition = `${DEFINITIONS}/people.${GROUP}`
+    const authorities = (caBundle: string): object => ({
+      spec: { conversion: { webhook: { clientConfig: { caBundle } } } },
+    })
+    const useless = Buffer.from('hello').toString('base64')
+    const refused = await call('PATCH', definition, authorities(useless), PATCH)
+    assert.deepEqual(
+      [refused.status, refused.body.details.causes],
+      [
+        422,
+        [
+          {
+            reason: 'FieldValueInvalid',
+            message: `Invalid value: ${JSON.stringify(useless)}: unable to load root certificates: unable to parse bytes as PEM block`,
+            field: 'spec.conversion.webhookClientConfig.caBundle',
+          },
+        ],
+      ],
+    )
+    const { body } = await call('GET', definition)
+    const { metadata: _metadata, status: _status, ...rest } = structuredClone(body)
+    Object.assign(rest.spec, { group: `other.${GROUP}` })
+    rest.spec.conversion.webhook.clientConfig.caBundle = useless
+    const other = `people.other.${GROUP}`
+    assert.equal(
+      (await call('POST', DEFINITIONS, { ...rest, metadata: { name: other } })).status,
+      201,
+    )
+    const established = async (): Promise<string> => {
+      await served()
+      const { body: now } = await call('GET', `${DEFINITIONS}/${other}`)
+      const { reason, message } = now.status.conditions[1]
+      return `${reason}: ${message}`
+    }
+    const waiting = 'InvalidCABundle: The conversion webhook CABundle is invalid'
+    assert.equal(await established(), waiting)
+    await call('PATCH', `${DEFINITIONS}/${other}`, { metadata: { labels: { a: 'b' } } }, PATCH)
+    assert.equal(await established(), waiting)
+    await call('PATCH', `${DEFINITIONS}/${other}`, authorities(hook.caBundle), PATCH)
+    assert.equal(await established(), 'InitialNamesAccepted: the initial names have been accepted')
+  })
+
   const failures: readonly (readonly [string, (body: AnyValue) => object, string])[] = [
     [
       'a result that is not Success',
@@ -387,6 +605,43 @@ describe('conversion by a webhook', () => {
       'failed: json: cannot unmarshal string into Go struct field ConversionResponse.response.result of type v1.Status',
     ],
     [
+      'a result with a code that is no integer',
+      (body) => review(body, { result: { status: 'Success', code: 1.5 } }),
+      'failed: json: cannot unmarshal number 1.5 into Go struct field Status.response.result.code of type int32',
+    ],
+    [
+      'a result with a reason of another type',
+      (body) => review(body, { result: { status: 'Success', reason: 3 } }),
+      'failed: json: cannot unmarshal number into Go struct field Status.response.result.reason of type v1.StatusReason',
+    ],
+    [
+      'a request of another type',
+      (body) => ({ ...review(body), request: 'x' }),
+      'failed: json: cannot unmarshal string into Go struct field ConversionReview.request of type v1.ConversionRequest',
+    ],
+    [
+      'a name that is none',
+      (body) =>
+        review(body, {
+          convertedObjects: [
+            { ...converted(body.request.objects[0], `${GROUP}/v2`), metadata: { name: 12 } },
+          ],
+        }),
+      'returned invalid object: must have the same name: x != ',
+    ],
+    ['a conflict', () => ({ status: 409, text: 'x' }), 'failed: the server reported a conflict'],
+    ['what is forbidden', () => ({ status: 403, text: 'no entry' }), 'failed: no entry'],
+    [
+      'an error of the server without a word',
+      () => ({ status: 500, text: '' }),
+      'failed: an error on the server ("") has prevented the request from succeeding',
+    ],
+    [
+      'nothing but spaces',
+      () => ({ status: 200, text: ' ' }),
+      'failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind=',
+    ],
+    [
       'labels of another type',
       (body) => withLabels(body, 'x'),
       'returned invalid metadata: invalid metadata.labels of type string in converted object',
@@ -426,11 +681,13 @@ describe('conversion by a webhook', () => {
     )
   })
 
-  test('labels that are null are none', async () => {
-    const { call, path } = await setup((body) => withLabels(body, null))
-    await call('POST', path('v1'), person('x', 'Jo'))
-    const { body } = await call('GET', path('v2', 'x'))
-    assert.equal('labels' in body.metadata, false)
+  test('labels that are null or empty are none', async () => {
+    for (const labels of [null, {}]) {
+      const { call, path } = await setup((body) => withLabels(body, labels))
+      await call('POST', path('v1'), person('x', 'Jo'))
+      const { body } = await call('GET', path('v2', 'x'))
+      assert.equal('labels' in body.metadata, false)
+    }
   })
 
   for (const [title, answer, why] of failures) {

@@ -9,6 +9,7 @@ import type { ServiceResolver } from '../admission/webhooks/client-config.ts'
 import { UndecodableResponse } from '../admission/webhooks/review-header.ts'
 import { ApiError } from '../contracts.ts'
 import { unclassified } from '../http/errors.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { OutgoingCalls } from '../http/outgoing-calls/outgoing-calls.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ConversionFailure, ConversionMetrics } from './conversion-metrics.ts'
@@ -22,26 +23,53 @@ export interface ConversionParts {
 }
 
 const TIMEOUT_SECONDS = 30
+const BATCH_CHARACTERS = 1024 * 1024
 const SUPPORTED = ['v1', 'v1beta1']
 
-/** Answers the objects in the wanted version, in their order, with one call for all. Throws ApiError. */
+/** Answers the objects in the wanted version, in their order, with one call for as many as fit. Throws ApiError. */
 export async function convertByWebhook(
   webhook: Stored,
   parts: ConversionParts,
   objects: readonly Stored[],
   desiredApiVersion: string,
 ): Promise<readonly Draft[]> {
-  if (objects.length === 0) return []
-  try {
-    return await convertTogether(webhook, parts, objects, desiredApiVersion)
-  } catch (error) {
-    if (objects.length === 1 || !(error instanceof BadAnswer)) throw error
-  }
-  // Of several it is told what is wrong with the first that is not converted, as if each had been asked for by itself.
   const converted: Draft[] = []
-  for (const object of objects)
-    converted.push(...(await convertTogether(webhook, parts, [object], desiredApiVersion)))
+  for (const some of batches(objects)) {
+    const convert = (asked: readonly Stored[]): Promise<readonly Draft[]> =>
+      convertTogether(webhook, parts, asked, desiredApiVersion)
+    try {
+      converted.push(...(await convert(some)))
+      continue
+    } catch (error) {
+      if (some.length === 1 || !(error instanceof BadAnswer)) throw error
+    }
+    // Of several it is told what is wrong with the first that is not converted, as if each had been asked for by itself.
+    for (const object of some) converted.push(...(await convert([object])))
+  }
   return converted
+}
+
+/** However much there is to convert, no request and no answer is larger than one for a large object. */
+function* batches(objects: readonly Stored[]): Generator<readonly Stored[]> {
+  let batch: Stored[] = []
+  let size = 0
+  for (const object of objects) {
+    const own = stringifyExact(object).length
+    if (batch.length > 0 && size + own > BATCH_CHARACTERS) {
+      yield batch
+      batch = []
+      size = 0
+    }
+    batch.push(object)
+    size += own
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Objects have no resourceVersion in the store, nor on their way there. */
+function withoutVersion(object: Stored): Stored {
+  const { resourceVersion: _resourceVersion, ...metadata } = (object['metadata'] ?? {}) as Stored
+  return { ...object, metadata }
 }
 
 /** The webhook answered, but not well. */
@@ -61,7 +89,8 @@ async function convertTogether(
   const body = {
     kind: 'ConversionReview',
     apiVersion: `apiextensions.k8s.io/${reviewVersion}`,
-    request: { uid, desiredAPIVersion: desiredApiVersion, objects },
+    request: { uid, desiredAPIVersion: desiredApiVersion, objects: objects.map(withoutVersion) },
+    response: { uid: '', convertedObjects: null, result: { metadata: {} } },
   }
   const counted = parts.metrics?.begun()
   let answer: unknown

@@ -80,7 +80,9 @@ function servedResource(
   const scale: Stored | undefined = version['subresources']?.scale
   const remembered: CustomDefinition = {
     ownership: ownershipOf(definition, schema),
-    replicasPath: scale && simplePath(scale['specReplicasPath']).map((name) => `f:${name}`),
+    hasStatusIn: (apiVersion) =>
+      versionCalled(definition, apiVersion)?.['subresources']?.status !== undefined,
+    ...(scale === undefined ? {} : { replicasPath: replicasPaths(definition) }),
     object: definition,
     schema,
   }
@@ -100,26 +102,30 @@ function servedResource(
   }
 }
 
-/** Versions that are converted by a webhook are taken to have the fields of the version asked for. */
+/** Each version has its own fields; what a webhook makes of an object there, only the call knows. */
 function ownershipOf(definition: Stored, schema: Schema | undefined): TypedKind {
-  const { group, versions, conversion } = definition['spec']
-  const own = mergeTypeOfResource(schema)
   const types = new Map<string, TypedKind['type']>()
   return {
-    type: own,
+    type: mergeTypeOfResource(schema),
     zeroValue: {},
     schemaChanges: true,
     inVersion(apiVersion) {
-      const version = (versions as readonly Stored[]).find(
-        ({ name }) => `${group}/${name}` === apiVersion,
-      )
+      const version = versionCalled(definition, apiVersion)
       if (version === undefined)
         throw unclassified(`request to convert CR to an invalid group/version: ${apiVersion}`)
-      let type = conversion?.strategy === 'Webhook' ? own : types.get(apiVersion)
+      let type = types.get(apiVersion)
       if (type === undefined)
         types.set(apiVersion, (type = mergeTypeOfResource(version['schema']?.openAPIV3Schema)))
       return { type, convert: (object) => object, revert: (object) => object }
     },
+  }
+}
+
+/** Each version may have its replicas in a place of its own. */
+function replicasPaths(definition: Stored): NonNullable<OwnershipSource['replicasPath']> {
+  return (apiVersion) => {
+    const scale: Stored | undefined = versionCalled(definition, apiVersion)?.['subresources']?.scale
+    return scale && simplePath(scale['specReplicasPath']).map((name) => `f:${name}`)
   }
 }
 
@@ -246,9 +252,9 @@ function webhookConversion(
       return view
     },
     conversion: {
-      async prepare(objects) {
+      async prepare(objects, anew = false) {
         const foreign = objects.filter(
-          (object) => object['apiVersion'] !== served && !views.has(object),
+          (object) => object['apiVersion'] !== served && (anew || !views.has(object)),
         )
         if (foreign.length === 0) return
         const decoded = foreign.map((object) => decodedAsStored(facts, object))
@@ -263,6 +269,11 @@ function webhookConversion(
       },
       async checkStorable(stored) {
         if (stored['apiVersion'] !== storageVersion) await convert([stored], storageVersion)
+      },
+      async convert(object, to) {
+        return object['apiVersion'] === to
+          ? (cloneJson(object) as Draft)
+          : (await convert([object], to))[0]!
       },
     },
   }
@@ -282,11 +293,18 @@ function servedView(facts: VersionFacts, stored: Stored): Stored {
   return stored['apiVersion'] === served ? decoded : prunedView(decoded, served, facts.schema)
 }
 
-function decodedAsStored({ definition, schema }: VersionFacts, stored: Stored): Stored {
+/** Throws ApiError for what was stored in a version that the definition has no more. */
+function decodedAsStored({ definition }: VersionFacts, stored: Stored): Stored {
   const { apiVersion } = stored
+  const own = versionCalled(definition, apiVersion)
+  if (own === undefined)
+    throw unclassified(`request to convert CR from an invalid group/version: ${apiVersion}`)
+  return viewOf(stored, apiVersion, own['schema']?.openAPIV3Schema)
+}
+
+function versionCalled(definition: Stored, apiVersion: unknown): Stored | undefined {
   const { group, versions } = definition['spec'] as { group: string; versions: readonly Stored[] }
-  const own = versions.find(({ name }) => `${group}/${name}` === apiVersion)
-  return viewOf(stored, apiVersion, own === undefined ? schema : own['schema']?.openAPIV3Schema)
+  return versions.find(({ name }) => `${group}/${name}` === apiVersion)
 }
 
 function prunedView(object: Stored, apiVersion: string, schema: Schema | undefined): Stored {
@@ -307,12 +325,14 @@ function viewOf(stored: Stored, apiVersion: string, schema: Schema | undefined):
 
 function rulesOf(facts: VersionFacts): KindRules {
   const { version, info, hasStatus } = facts
-  // Where a webhook converts, the stored object comes in the served version already.
+  // Where it is converted, the stored object comes in the served version already.
+  const isConverted = storageOf(facts).conversion !== undefined
+  const before = (stored: Stored): Stored => (isConverted ? stored : servedView(facts, stored))
   const validateUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
-    validateObject(facts, object, servedView(facts, stored), errors)
+    validateObject(facts, object, before(stored), errors)
   }
   const validateStatusUpdate = (object: Stored, stored: Stored, errors: FieldErrors): void => {
-    validateStatus(facts, object, servedView(facts, stored), errors)
+    validateStatus(facts, object, before(stored), errors)
   }
   return {
     group: info.group,

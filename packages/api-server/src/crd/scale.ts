@@ -12,9 +12,11 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
     subresource: 'scale',
     methods: ['GET', 'HEAD', 'PUT', 'PATCH'],
     async handle(call) {
-      const current = call.server.get(group, resource, call.namespace, call.name)
-      if (current === undefined) throw notFound(call.resource, call.name)
+      const stored = call.server.get(group, resource, call.namespace, call.name)
+      if (stored === undefined) throw notFound(call.resource, call.name)
+      // The paths are those of the version asked for.
       if (call.method === 'GET') {
+        const current = await call.server.view(call.resource, stored)
         const absent = call.isForPatch === true ? NEVER_SET : undefined
         return { code: 200, body: scaleOf(current, paths, absent) }
       }
@@ -24,6 +26,7 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
       const { manager } = call
       const options = {
         subresource: 'scale',
+        version: call.resource.version,
         dryRun: call.dryRun,
         warn: call.warn,
         as: call.user,
@@ -43,7 +46,8 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
         change,
         options,
       )
-      return { code: 200, body: scaleOf(written, paths) }
+      // What is not kept of the replicas reads as none.
+      return { code: 200, body: scaleOf(await call.server.view(call.resource, written), paths, 0) }
     },
   }
 }

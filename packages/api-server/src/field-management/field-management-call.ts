@@ -35,7 +35,8 @@ export interface ApplyCall {
 
 /** The book-keeping of who owns which field. Contract: docs/behaviour/api-server/patch-and-apply.md. */
 export interface FieldManagement {
-  update(call: FieldManagementCall): void
-  /** The merged object with its managedFields; throws ApiError for conflicts and schema errors. */
-  apply(call: ApplyCall): Draft
+  /** A promise where a webhook converts. */
+  update(call: FieldManagementCall): void | Promise<void>
+  /** The merged object with its managedFields; throws ApiError for conflicts and schema errors. A promise where a webhook converts. */
+  apply(call: ApplyCall): Draft | Promise<Draft>
 }

@@ -1,5 +1,6 @@
 /** Field ownership as the request pipeline calls it: finds the type of the object and the reset fields of the endpoint. */
 import type { ApplyCall, FieldManagement, FieldManagementCall } from './field-management-call.ts'
+import { convertingAtNeed } from './conversions.ts'
 import { conversionFor } from '../registry/conversion.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -14,14 +15,24 @@ import {
   scaleEntries,
   updateManagedFields,
 } from '@gyropilot/apply'
-import type { FieldFilter, ManagedFieldsEntry, OtherVersion, TypedKind } from '@gyropilot/apply'
+import type {
+  FieldFilter,
+  ManagedFieldsEntry,
+  OtherVersion,
+  ReplicasPath,
+  TypedKind,
+} from '@gyropilot/apply'
 
 /** What the definition of a custom resource must offer. */
 export interface OwnershipSource {
   readonly ownership: TypedKind
-  /** Where the replicas stand, as path elements, when there is a scale subresource. */
-  readonly replicasPath?: readonly string[]
+  /** Whether a version has a status subresource. */
+  hasStatusIn(apiVersion: string): boolean
+  /** Where the replicas stand in a version, as path elements, when it has a scale subresource. Absent: no version has one. */
+  replicasPath?(apiVersion: string): readonly string[] | undefined
 }
+
+const REPLICAS_PATH = ['f:spec', 'f:replicas']
 
 /** Stateless: what it knows of kinds is shared by all servers of the process. */
 export const fieldManagement: FieldManagement = {
@@ -30,53 +41,79 @@ export const fieldManagement: FieldManagement = {
     const own = call.draft['kind'] === call.resource.info.kind
     if (own && call.subresource === 'scale' && call.before !== undefined) {
       updateThroughScale(call, call.before)
-      return
+      return undefined
     }
     const view = own ? '' : call.subresource
-    const body = bodyTypeOf(call.resource, view)
-    const kind = typedKindOf(call.resource, view)
-    if (kind === undefined) return
-    updateManagedFields({
-      kind,
-      live: call.before,
-      updated: call.draft,
-      manager: call.manager,
-      apiVersion: body.apiVersion,
-      subresource: call.subresource,
-      filter: filterOf(call),
-      nowMs: call.nowMs,
+    const kind = typedKindOf(call.resource, view, call.subresource)
+    if (kind === undefined) return undefined
+    const convert = own ? call.resource.storage.conversion?.convert : undefined
+    if (convert === undefined) {
+      update(call, kind, view)
+      return undefined
+    }
+    const { draft } = call
+    const attempt = (typed: TypedKind): readonly Draft[] | undefined => {
+      const tried: Draft = { ...draft, metadata: { ...draft['metadata'] } }
+      update({ ...call, draft: tried }, typed, view)
+      return tried['metadata'].managedFields
+    }
+    const { apiVersion } = bodyTypeOf(call.resource, view)
+    return convertingAtNeed(kind, apiVersion, convert, attempt).then((entries) => {
+      draft['metadata'] ??= {}
+      if (entries === undefined) delete draft['metadata'].managedFields
+      else draft['metadata'].managedFields = entries
     })
   },
   apply(call) {
     const body = bodyTypeOf(call.resource, call.subresource)
-    const kind = typedKindOf(call.resource, call.subresource)
+    const kind = typedKindOf(call.resource, call.subresource, call.subresource)
     if (kind === undefined) throw new Error(`no schema for ${body.apiVersion} ${body.kind}`)
-    const { object } = applyPatch({
-      kind,
-      live: call.parent === undefined ? call.current : withParentsOwners(call, call.parent),
-      configuration: (call.configuration ?? {}) as Stored,
-      manager: call.manager,
-      force: call.force,
-      apiVersion: body.apiVersion,
-      kindName: body.kind,
-      subresource: call.subresource,
-      filter: filterOf(call),
-      nowMs: call.nowMs,
-    })
-    return object
+    const own = body.kind === call.resource.info.kind
+    const convert = own ? call.resource.storage.conversion?.convert : undefined
+    if (convert === undefined) return apply(call, kind, body)
+    return convertingAtNeed(kind, body.apiVersion, convert, (typed) => apply(call, typed, body))
   },
+}
+
+function update(call: FieldManagementCall, kind: TypedKind, view: string): void {
+  updateManagedFields({
+    kind,
+    live: call.before,
+    updated: call.draft,
+    manager: call.manager,
+    apiVersion: bodyTypeOf(call.resource, view).apiVersion,
+    subresource: call.subresource,
+    filter: filterOf(call),
+    nowMs: call.nowMs,
+  })
+}
+
+function apply(call: ApplyCall, kind: TypedKind, body: BodyType): Draft {
+  const { object } = applyPatch({
+    kind,
+    live: call.parent === undefined ? call.current : withParentsOwners(call, call.parent),
+    configuration: (call.configuration ?? {}) as Stored,
+    manager: call.manager,
+    force: call.force,
+    apiVersion: body.apiVersion,
+    kindName: body.kind,
+    subresource: call.subresource,
+    filter: filterOf(call),
+    nowMs: call.nowMs,
+  })
+  return object
 }
 
 /** Ownership is decided on the Scale: there zero replicas are an absent field, which nobody owns. */
 function updateThroughScale(call: FieldManagementCall, before: Stored): void {
   const { resource, draft } = call
-  const path = replicasPathOf(resource)
+  const pathIn = replicasPathsOf(resource)
   const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
+  const { apiVersion } = bodyTypeOf(resource, '')
   const onScale =
     (call.appliedFields as readonly ManagedFieldsEntry[] | undefined) ??
-    entriesAfterUpdate(call, before, path)
-  const { apiVersion } = bodyTypeOf(resource, '')
-  const entries = parentEntries(stored, onScale, apiVersion, () => path)
+    entriesAfterUpdate(call, before, apiVersion, pathIn)
+  const entries = parentEntries(stored, onScale, apiVersion, pathIn)
   if (entries.length === 0) delete draft['metadata'].managedFields
   else draft['metadata'].managedFields = entries
 }
@@ -85,8 +122,10 @@ function updateThroughScale(call: FieldManagementCall, before: Stored): void {
 function entriesAfterUpdate(
   { draft, manager, nowMs }: FieldManagementCall,
   before: Stored,
-  path: readonly string[],
+  apiVersion: string,
+  pathIn: ReplicasPath,
 ): readonly ManagedFieldsEntry[] | undefined {
+  const path = pathIn(apiVersion) ?? []
   const stored: readonly ManagedFieldsEntry[] | undefined = before['metadata'].managedFields
   const scaleOf = (object: Stored): Draft => {
     const replicas: unknown = path.reduce<unknown>(
@@ -103,7 +142,7 @@ function entriesAfterUpdate(
   }
   const live = scaleOf(before)
   const updated = scaleOf(draft)
-  live['metadata'].managedFields = scaleEntries(stored, () => path)
+  live['metadata'].managedFields = scaleEntries(stored, pathIn)
   const kind = builtInKind(SCALE_API_VERSION, 'Scale')!
   updateManagedFields({
     kind,
@@ -120,13 +159,14 @@ function entriesAfterUpdate(
 
 /** The Scale that apply merges into, with the owners of the parent's replicas. */
 function withParentsOwners({ resource, current }: ApplyCall, parent: Stored): Stored {
-  const path = replicasPathOf(resource)
-  const managedFields = scaleEntries(parent['metadata'].managedFields, () => path)
+  const managedFields = scaleEntries(parent['metadata'].managedFields, replicasPathsOf(resource))
   return { ...current, metadata: { ...current!['metadata'], managedFields } }
 }
 
-function replicasPathOf({ definition }: ServedResource): readonly string[] {
-  return (definition as OwnershipSource | undefined)?.replicasPath ?? ['f:spec', 'f:replicas']
+function replicasPathsOf({ definition }: ServedResource): ReplicasPath {
+  const source = definition as OwnershipSource | undefined
+  return (apiVersion) =>
+    source?.replicasPath === undefined ? REPLICAS_PATH : source.replicasPath(apiVersion)
 }
 
 interface BodyType {
@@ -142,10 +182,34 @@ function bodyTypeOf({ info }: ServedResource, subresource: string): BodyType {
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind }
 }
 
-function typedKindOf(resource: ServedResource, subresource: string): TypedKind | undefined {
+/**
+ * Who owns something in another version loses what is sent for the fields that the endpoint resets, as if it were not reset;
+ * only what comes through status is looked at in no version that has it but for its status.
+ */
+function customKind({ definition }: ServedResource, subresource: string): TypedKind | undefined {
+  const source = definition as OwnershipSource | undefined
+  if (source === undefined) return undefined
+  const { ownership } = source
+  return {
+    ...ownership,
+    inVersion(apiVersion) {
+      const other = ownership.inVersion?.(apiVersion)
+      const isStatus = subresource === 'status' && source.hasStatusIn(apiVersion)
+      const filter = isStatus ? resetFieldsOfCustomResource('status', true) : {}
+      return other && { ...other, filter }
+    },
+  }
+}
+
+/** `subresource`: whose body it is; `endpoint`: where it is written. */
+function typedKindOf(
+  resource: ServedResource,
+  subresource: string,
+  endpoint: string,
+): TypedKind | undefined {
   const { apiVersion, kind } = bodyTypeOf(resource, subresource)
   const own = kind === resource.info.kind
-  if (own && resource.custom) return (resource.definition as OwnershipSource | undefined)?.ownership
+  if (own && resource.custom) return customKind(resource, endpoint)
   const typed = builtInKind(apiVersion, kind)
   return typed === undefined || !own ? typed : withVersions(typed, resource)
 }

@@ -53,6 +53,12 @@ export class Internals implements ServerInternals {
     })?.object
   }
 
+  async view({ group, version, resource }: ResourceInfo, stored: Stored): Promise<Stored> {
+    const served = this.#served(group, resource, version)
+    await served.storage.conversion?.prepare([stored])
+    return served.storage.fromStored?.(stored) ?? stored
+  }
+
   list(group: string, resource: string, namespace = ''): readonly Stored[] {
     const served = this.#served(group, resource)
     const snapshot = this.store.list(served.storage.collection, namespacePrefix(served, namespace))
@@ -90,6 +96,7 @@ export class Internals implements ServerInternals {
     change: (draft: Draft) => void,
     options: {
       subresource?: string
+      version?: string
       internal?: boolean
       dryRun?: boolean
       as?: UserInfo
@@ -101,7 +108,8 @@ export class Internals implements ServerInternals {
   ): Promise<Stored> {
     const { subresource = '', internal = false, dryRun = false, as = this.#parts.self } = options
     const manager = (options.manager ?? (internal ? '' : SERVER_MANAGER)) || undefined
-    const target: Target = { resource: this.#served(group, resource), namespace, name, subresource }
+    const served = this.#served(group, resource, options.version)
+    const target: Target = { resource: served, namespace, name, subresource }
     const written = await this.#parts.writer.update(
       target,
       {
@@ -142,8 +150,12 @@ export class Internals implements ServerInternals {
     return deleted.object
   }
 
-  #served(group: string, resource: string): ServedResource {
-    const served = this.#parts.registry.preferred(group, resource)
+  #served(group: string, resource: string, version?: string): ServedResource {
+    const { registry } = this.#parts
+    const served =
+      version === undefined
+        ? registry.preferred(group, resource)
+        : registry.get(group, version, resource)
     if (served === undefined) throw routeNotFound()
     return served
   }

@@ -98,7 +98,7 @@ export class ResourceHandler {
       key: storageKey(resource, namespace, name),
     })
     if (entry === undefined) throw notFound(resource.info, name)
-    return storedAnswer(call, 200, entry.object, this.#nowMs)
+    return storedAnswer(call, 200, entry.object, this.#nowMs, true)
   }
 
   async list(call: ResourceCall): Promise<Answer> {
@@ -247,11 +247,11 @@ export class ResourceHandler {
       {
         fieldsManaged: true,
         beforeCreate: applyCreates(resource, subresource) ? () => this.#mayCreate(call) : undefined,
-        makeDraft: (current) => {
+        makeDraft: async (current) => {
           // Told only of what is there to be changed, or may be created.
           if (body.status === 'rejected') throw body.reason
           const { configuration, tellRepeated } = body.value
-          const merged = fields.apply({
+          const merged = await fields.apply({
             resource,
             subresource,
             namespace,

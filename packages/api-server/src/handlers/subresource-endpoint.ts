@@ -229,7 +229,8 @@ export class SubresourceEndpoint {
     const manager = managerOf(call, options)
     draft['metadata'] ??= {}
     const nowMs = this.#parts.clock.nowMs()
-    this.#parts.fields.update({
+    // No webhook converts what is not stored.
+    void this.#parts.fields.update({
       resource,
       subresource,
       before: undefined,
@@ -262,7 +263,7 @@ export class SubresourceEndpoint {
           options.fieldValidation,
           (text) => call.warnings.add(text),
         )
-        draft = this.#parts.fields.apply({
+        draft = await this.#parts.fields.apply({
           resource: call.resource,
           subresource: call.subresource,
           namespace: call.namespace,

@@ -15,10 +15,12 @@ export interface StorageMapping {
 }
 
 export interface StorageConversion {
-  /** Makes the views that `fromStored` gives, with one call for all that are not known yet. Throws ApiError. */
-  prepare(objects: readonly Stored[]): Promise<void>
+  /** Makes the views that `fromStored` gives, with one call for all that are not known yet; `anew`: for all. Throws ApiError. */
+  prepare(objects: readonly Stored[], anew?: boolean): Promise<void>
   /** From the served version to the stored form, as an object of its own. Throws ApiError. */
   encode(draft: Draft): Promise<Draft>
   /** Whether the object could be stored again. Throws ApiError when it could not. */
   checkStorable(stored: Stored): Promise<void>
+  /** Any object of the kind in another of its versions. Throws ApiError. Absent: only their names differ. */
+  convert?(object: Stored, apiVersion: string): Promise<Draft>
 }

@@ -144,9 +144,13 @@ function hasGeneration({ rules, hasStatus }: ServedResource): boolean {
 
 function generationChanged(resource: ServedResource, draft: Draft, stored: Stored): boolean {
   const part = resource.rules.generationOf ?? specOf
-  // Of custom resources an empty list is another value than none. What the schema has lost since counts no more.
-  if (resource.custom)
-    return !deepEqual(part(draft), part(resource.storage.fromStored?.(stored) ?? stored))
+  // Of custom resources an empty list is another value than none. What the schema has lost since counts no more. What was
+  // converted has only the defaults of the version that it was stored in: those of this one count as a change, each time.
+  if (resource.custom) {
+    const { conversion, fromStored } = resource.storage
+    const seen = conversion === undefined ? (fromStored?.(stored) ?? stored) : stored
+    return !deepEqual(part(draft), part(seen))
+  }
   if (resource.rules.generationCountsEmpty === true && givesEmpty(draft, 'metadata')) return true
   const before = comparable(resource, draft, stored)
   return !semanticallyEqual(part(draft), part(before))

@@ -13,7 +13,13 @@ import type { Stored } from '../../registry/kind-rules.ts'
 import { DecodeError } from '@gyropilot/schema'
 import { OUT_OF_BUDGET, RequestValues, outcomeOf } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
-import { inVersion, replaceObject } from '../object-versions.ts'
+import {
+  inVersion,
+  prepareVersion,
+  prepareVersions,
+  replaceObject,
+  versionProblem,
+} from '../object-versions.ts'
 import { reinvocations } from '../reinvocation.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
@@ -58,25 +64,26 @@ class Refusals {
 }
 
 /** Edits the request's object. `reinvoke`: something was mutated, which all other plug-ins have to see. Throws ApiError. */
-export function mutateByPolicies(
+export async function mutateByPolicies(
   world: AdmissionWorld,
   request: AdmissionRequest,
   policies: readonly Stored[],
   bindings: readonly Stored[],
-): 'reinvoke' | undefined {
+): Promise<'reinvoke' | undefined> {
   const pass = reinvocations(request)
   const refusals = new Refusals()
   // Selectors see the object as it comes to this pass, whatever the policies make of it.
-  const asked = policies.flatMap((stored) => {
+  const asked: { readonly policy: MutatingPolicy; readonly bound: readonly Bound[] }[] = []
+  for (const stored of policies) {
     const policy = mutatingPolicy(stored)
     const own = bindings.filter(({ spec }) => spec.policyName === policy.name)
-    if (own.length === 0 || !pass.mayRun(`policy/${policy.name}`)) return []
-    const bound = boundOf(world, request, { policy, stored, refusals }, own)
-    return bound.length === 0 ? [] : [{ policy, bound }]
-  })
+    if (own.length === 0 || !pass.mayRun(`policy/${policy.name}`)) continue
+    const bound = await boundOf(world, request, { policy, stored, refusals }, own)
+    if (bound.length > 0) asked.push({ policy, bound })
+  }
   for (const { policy, bound } of asked) {
     let applied = false
-    for (const each of bound) if (applyBound(world, request, each)) applied = true
+    for (const each of bound) if (await applyBound(world, request, each)) applied = true
     // Whatever the mutations have made of the object, kube-apiserver takes it for another one.
     pass.ran(`policy/${policy.name}`, {
       changed: applied,
@@ -89,16 +96,19 @@ export function mutateByPolicies(
 }
 
 /** The bindings through which a policy wants to see the request, with their parameters. */
-function boundOf(
+async function boundOf(
   world: AdmissionWorld,
   request: AdmissionRequest,
   asked: Pick<Bound, 'policy' | 'stored' | 'refusals'>,
   bindings: readonly Stored[],
-): Bound[] {
+): Promise<readonly Bound[]> {
   const { policy, stored, refusals } = asked
   const seenAs = matchingVersion(request, policy.criteria, world)
   if (seenAs === undefined) return []
-  const problem = policy.problem ?? paramKindProblem(world, stored['spec'].paramKind)
+  const problem =
+    policy.problem ??
+    paramKindProblem(world, stored['spec'].paramKind) ??
+    (await versionProblem(request, seenAs, world.registry))
   if (problem !== undefined) {
     const text = `policy ${JSON.stringify(policy.name)} denied request: failed to configure policy: ${problem}`
     if (policy.failurePolicy === 'Fail')
@@ -109,9 +119,11 @@ function boundOf(
     if (!bindingMatches(world, request, policy, binding)) return []
     const bound = { ...asked, binding, seenAs }
     let params: Bound['params'] = []
-    tolerated(bound, () => {
+    try {
       params = paramsFor(world, request, stored, binding['spec'].paramRef)
-    })
+    } catch (error) {
+      tolerate(bound, error)
+    }
     return params.length === 0 ? [] : [{ ...bound, params }]
   })
 }
@@ -130,21 +142,17 @@ function bindingMatches(
   return matchingVersion(request, { ...criteria, rules }, world) !== undefined
 }
 
-/** What a policy that fails means, it says itself; the rest is done in any case. */
-function tolerated(
+/** What a policy that fails means, it says itself; the rest is done in any case. Throws what is no failure of the policy. */
+function tolerate(
   { policy, binding, refusals }: Pick<Bound, 'policy' | 'binding' | 'refusals'>,
-  work: () => void,
+  error: unknown,
 ): void {
-  try {
-    work()
-  } catch (error) {
-    if (!(error instanceof MutationError)) throw error
-    if (policy.failurePolicy !== 'Fail') return
-    const names = `policy '${policy.name}' with binding '${binding['metadata'].name}'`
-    const text = `${names} denied request: ${error.message}`
-    const list = error.reason === 'Forbidden' ? refusals.ofConfiguration : refusals.ofMutation
-    list.push({ text, reason: error.reason })
-  }
+  if (!(error instanceof MutationError)) throw error
+  if (policy.failurePolicy !== 'Fail') return
+  const names = `policy '${policy.name}' with binding '${binding['metadata'].name}'`
+  const text = `${names} denied request: ${error.message}`
+  const list = error.reason === 'Forbidden' ? refusals.ofConfiguration : refusals.ofMutation
+  list.push({ text, reason: error.reason })
 }
 
 interface Bound {
@@ -157,28 +165,39 @@ interface Bound {
 }
 
 /** Whether it had something to mutate. */
-function applyBound(world: AdmissionWorld, request: AdmissionRequest, bound: Bound): boolean {
+async function applyBound(
+  world: AdmissionWorld,
+  request: AdmissionRequest,
+  bound: Bound,
+): Promise<boolean> {
   const { policy, seenAs } = bound
   let applied = false
   for (const params of bound.params) {
-    tolerated(bound, () => {
-      const matched = policyConditions(world, request, { policy, seenAs, params })
-      if (matched === 'no-match') return
-      if (matched !== 'match') throw new MutationError(matched.error)
-      applied = true
-      for (const mutation of policy.mutations)
-        tolerated(bound, () => tryMutation(world, request, bound, mutation, params))
-    })
+    await prepareVersions(request, seenAs, world.registry)
+    const matched = policyConditions(world, request, { policy, seenAs, params })
+    if (matched === 'no-match') continue
+    if (matched !== 'match') {
+      tolerate(bound, new MutationError(matched.error))
+      continue
+    }
+    applied = true
+    for (const mutation of policy.mutations) {
+      try {
+        await tryMutation(world, request, bound, mutation, params)
+      } catch (error) {
+        tolerate(bound, error)
+      }
+    }
   }
   return applied
 }
 
-function tryMutation(...mutation: Parameters<typeof applyMutation>): void {
+async function tryMutation(...mutation: Parameters<typeof applyMutation>): Promise<void> {
   const [{ clock, decisions }, , { policy, binding }] = mutation
   const startMs = clock.monotonicMs()
   let failed = true
   try {
-    applyMutation(...mutation)
+    await applyMutation(...mutation)
     failed = false
   } finally {
     decisions?.mutation(policy.name, binding['metadata'].name, failed, startMs)
@@ -200,13 +219,14 @@ function paramsFor(
   }
 }
 
-function applyMutation(
+async function applyMutation(
   world: AdmissionWorld,
   request: AdmissionRequest,
   { policy, seenAs }: Bound,
   { patch, patchType }: CompiledMutation,
   params: Stored | undefined,
-): void {
+): Promise<void> {
+  await prepareVersions(request, seenAs, world.registry)
   const values = new RequestValues(world, request, {
     seenAs,
     budget: POLICY_BUDGET,
@@ -221,6 +241,7 @@ function applyMutation(
     patchType === 'JSONPatch'
       ? patched(current, jsonFor(result))
       : applyConfiguration(world, current, result, seenAs)
+  await prepareVersion(changed, seenAs, request.resource, world.registry)
   try {
     replaceObject(request, changed, seenAs, world.registry, 'refused')
   } catch (error) {

@@ -18,7 +18,7 @@ export function validatingAdmissionPolicies(world: AdmissionWorld): AdmissionPlu
       !isReview(request),
     async validate(request) {
       const { validateByPolicies } = await import('./validating.ts')
-      validateByPolicies(world, request, policies.all(), bindings.all())
+      await validateByPolicies(world, request, policies.all(), bindings.all())
     },
   }
 }

@@ -5,6 +5,7 @@ import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { OUT_OF_BUDGET, RequestValues, outcomeOf } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
+import { versionProblem } from '../object-versions.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
 import { criteriaOf, validatingPolicy } from './compiled-policy.ts'
@@ -36,12 +37,12 @@ const CODES: Readonly<Record<string, number>> = {
 }
 
 /** Throws ApiError with the first denial, after all policies have been asked. */
-export function validateByPolicies(
+export async function validateByPolicies(
   world: AdmissionWorld,
   request: AdmissionRequest,
   policies: readonly Stored[],
   bindings: readonly Stored[],
-): void {
+): Promise<void> {
   const denials: Denial[] = []
   for (const stored of policies) {
     const own = bindings.filter(({ spec }) => spec.policyName === stored['metadata'].name)
@@ -53,6 +54,18 @@ export function validateByPolicies(
     if (problem !== undefined) {
       if (policy.failurePolicy === 'Fail')
         denials.push(denialOf(policy, undefined, `failed to configure policy: ${problem}`))
+      continue
+    }
+    const unseen = await versionProblem(request, seenAs, world.registry)
+    if (unseen !== undefined) {
+      if (policy.failurePolicy === 'Fail')
+        denials.push(
+          denialOf(
+            policy,
+            own[0]!['metadata'].name,
+            `failed to configure binding: failed to convert object version: ${unseen}`,
+          ),
+        )
       continue
     }
     for (const binding of own)

@@ -14,7 +14,7 @@ import { DecodeError } from '@gyropilot/schema'
 import type { WebhookType } from '../decision-metrics.ts'
 import type { NamedProgram } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
-import { inVersion, replaceObject } from '../object-versions.ts'
+import { inVersion, prepareVersion, prepareVersions, replaceObject } from '../object-versions.ts'
 import { reinvocations } from '../reinvocation.ts'
 import { refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
@@ -107,6 +107,11 @@ async function selected(
     world,
   )
   if (seenAs === undefined) return undefined
+  await prepareVersions(request, seenAs, world.registry).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error
+    // Whatever its failurePolicy. Mutating webhooks tell it as an error of an error.
+    throw internalError(type === 'admit' ? internalError(error.message).message : error.message)
+  })
   const conditions: readonly Stored[] = webhook['matchConditions'] ?? []
   const hook = { webhook, seenAs, key, type }
   if (conditions.length > 0 && !(await conditionsHold(world, request, hook))) {
@@ -261,6 +266,7 @@ async function mutateByOne(
   try {
     const changed = applyJsonPatch(current, patch) as Draft
     if (deepEqual(changed, current)) return false
+    await prepareVersion(changed, seenAs, request.resource, world.registry)
     replaceObject(request, changed, seenAs, world.registry)
     return true
   } catch (error) {

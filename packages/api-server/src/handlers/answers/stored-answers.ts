@@ -18,14 +18,16 @@ export async function viewsOf(
   return entries.map(({ object }) => viewOf(resource, object))
 }
 
+/** `anew`: a webhook is asked again, as for every object that is read by itself. Lists and watches remember its answers. */
 export function storedAnswer(
   call: ResourceCall,
   status: number,
   stored: Stored,
   nowMs: () => number,
+  anew = false,
 ): Answer | Promise<Answer> {
   const answer = (): Answer => objectAnswer(call, status, viewOf(call.resource, stored), nowMs())
   // Without a webhook there is nothing to wait for.
-  const prepared = call.resource.storage.conversion?.prepare([stored])
+  const prepared = call.resource.storage.conversion?.prepare([stored], anew)
   return prepared === undefined ? answer() : prepared.then(answer)
 }

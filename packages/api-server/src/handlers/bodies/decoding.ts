@@ -193,7 +193,7 @@ function checkCustomHeader(
       excerpt(body.bytes),
     )
   if (apiVersion !== own) {
-    tellUndefinedVersion(value, decoding)
+    tellUnknownFields(value, body, decoding)
     throw badRequest(
       `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${own})`,
     )
@@ -201,17 +201,25 @@ function checkCustomHeader(
   return value
 }
 
-/** A version of the group that nobody has defined knows no field. Throws 400 when that is asked for. */
-function tellUndefinedVersion(
+/**
+ * Another version of the resource knows its own fields, and one of the group that nobody has defined knows none. Throws 400
+ * when that is asked for.
+ */
+function tellUnknownFields(
   value: Draft,
-  { expected, registry, validation, warn }: Decoding,
+  notes: DocumentNotes,
+  { expected, registry, resource, validation, warn }: Decoding,
 ): void {
   const [group, version] = splitApiVersion(value['apiVersion'] ?? '')
-  if (group !== expected.group || isRegistered(registry, group, version, expected.kind)) return
-  const problems = Object.keys(value)
-    .filter((name) => !OF_EVERY_OBJECT.has(name))
-    .toSorted(compareStrings)
-    .map((name) => `unknown field ${JSON.stringify(name)}`)
+  if (group !== expected.group) return
+  const other = registry.get(group, version, resource?.info.resource ?? '')
+  if (other === undefined && isRegistered(registry, group, version, expected.kind)) return
+  const problems =
+    other?.decode?.(value, notes).problems ??
+    Object.keys(value)
+      .filter((name) => !OF_EVERY_OBJECT.has(name))
+      .toSorted(compareStrings)
+      .map((name) => `unknown field ${JSON.stringify(name)}`)
   if (problems.length > 0 && validation === 'Strict')
     throw badRequest(
       `${handledAs({ ...expected, version }, value['kind'])}: strict decoding error: ${problems.join(', ')}`,

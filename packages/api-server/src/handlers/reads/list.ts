@@ -135,9 +135,9 @@ async function readPage(
 ): Promise<ListedPage> {
   const { selection, resource } = request
   const { conversion } = resource.storage
-  if (selection.fields === undefined || conversion === undefined)
-    return pageOf(request, found, limit)
-  // Fields are selected in the version that is asked for. The store goes on while a webhook converts.
+  const selects = selection.labels !== undefined || selection.fields !== undefined
+  if (!selects || conversion === undefined) return pageOf(request, found, limit)
+  // It is selected in the version that is asked for. The store goes on while a webhook converts.
   const entries = [...found.entries]
   await conversion.prepare(entries.map(({ object }) => object))
   return pageOf(request, { ...found, entries }, limit)
@@ -186,6 +186,9 @@ export function matches(
   { labels, fields }: Selection,
   stored: Stored,
 ): boolean {
-  if (labels !== undefined && !labels(stored['metadata'].labels)) return false
-  return fields === undefined || fields(storage.fromStored?.(stored) ?? stored)
+  const view = (): Stored => storage.fromStored?.(stored) ?? stored
+  // A webhook may have given the object other labels in this version.
+  const labelled = labels === undefined || storage.conversion === undefined ? stored : view()
+  if (labels !== undefined && !labels(labelled['metadata'].labels)) return false
+  return fields === undefined || fields(view())
 }

@@ -180,7 +180,11 @@ class WatchSession {
       this.#sendChange(event)
       return
     }
-    const states = event.previous === undefined ? [event.object] : [event.object, event.previous]
+    // What an object was is looked at by those who select some.
+    const { labels, fields } = this.#request.selection
+    const selects = labels !== undefined || fields !== undefined
+    const states =
+      event.previous === undefined || !selects ? [event.object] : [event.object, event.previous]
     this.#inOrder(async () => {
       await conversion.prepare(states)
       this.#sendChange(event)
@@ -207,16 +211,20 @@ class WatchSession {
     const before = event.previous !== undefined && matches(resource, selection, event.previous)
     const now = event.type !== 'deleted' && matches(resource, selection, event.object)
     if (now) this.#send(before ? 'MODIFIED' : 'ADDED', event.object)
-    else if (before) {
-      this.#send(
-        'DELETED',
-        event.type === 'deleted' ? event.object : withRevision(event.previous!, event.revision),
-      )
-    }
+    else if (before && event.type === 'deleted') this.#send('DELETED', event.object)
+    else if (before)
+      this.#sendView('DELETED', withRevision(this.#view(event.previous!), event.revision))
+  }
+
+  #view(stored: Stored): Stored {
+    return this.#request.resource.storage.fromStored?.(stored) ?? stored
   }
 
   #send(type: WatchEventType, stored: Stored): boolean {
-    const view = this.#request.resource.storage.fromStored?.(stored) ?? stored
+    return this.#sendView(type, this.#view(stored))
+  }
+
+  #sendView(type: WatchEventType, view: Stored): boolean {
     if (this.#sink.send(type, view)) return true
     this.stop()
     return false

@@ -59,7 +59,7 @@ export class Deleter {
       checkPreconditions(target, entry.object, options)
       // A deletion is a write, too: what cannot be converted cannot be deleted.
       await resource.storage.conversion?.prepare([entry.object])
-      await resource.storage.conversion?.checkStorable(entry.object)
+      if (!context.dryRun) await resource.storage.conversion?.checkStorable(entry.object)
       await this.#admission.admitDelete(
         admitted,
         context,

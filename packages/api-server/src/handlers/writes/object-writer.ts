@@ -94,8 +94,10 @@ export class ObjectWriter {
     delete metadata['deletionTimestamp']
     delete metadata['deletionGracePeriodSeconds']
     if (!fieldsManaged) deduplicateOwners(metadata, context, 'sent')
-    if (context.manager !== undefined && !fieldsManaged)
-      this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
+    if (context.manager !== undefined && !fieldsManaged) {
+      const managed = this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
+      if (managed !== undefined) await managed
+    }
     const request = admissionRequest('CREATE', target, context, draft, undefined)
     await this.#parts.admission.mutate(request)
     deduplicateOwners(draft['metadata'], context, 'admitted')
@@ -234,7 +236,8 @@ export class ObjectWriter {
     }
     if (context.manager !== undefined && request.fieldsManaged !== true) {
       const call = this.#fieldsCall(target, current, servedDraft, context)
-      this.#parts.fields.update({ ...call, appliedFields: request.appliedFields })
+      const managed = this.#parts.fields.update({ ...call, appliedFields: request.appliedFields })
+      if (managed !== undefined) await managed
     }
     const { admissionView: view } = request
     const shown = (object: Stored): Draft => view?.of(object) ?? (object as Draft)
