@@ -153,6 +153,16 @@ describe('conversion by a webhook', () => {
       '{failure_type="conversion_webhook_malformed_response_failure",result="failure"} 2',
       '{failure_type="conversion_webhook_partial_response_failure",result="failure"} 1',
     ]
+    const version = `crd_name="people.${GROUP}",from_version="v1"`
+    assert.deepEqual(
+      lines.filter((line) =>
+        line.startsWith('apiserver_crd_conversion_webhook_duration_seconds_c'),
+      ),
+      [
+        `apiserver_crd_conversion_webhook_duration_seconds_count{${version},succeeded="false",to_version="v2"} 5`,
+        `apiserver_crd_conversion_webhook_duration_seconds_count{${version},succeeded="true",to_version="v2"} 1`,
+      ],
+    )
     for (const name of ['request_total', 'duration_seconds_count'])
       assert.deepEqual(
         shown(name),
@@ -409,6 +419,31 @@ describe('conversion by a webhook', () => {
         [500, `request to convert CR from an invalid group/version: ${GROUP}/v1`],
       )
     }
+  })
+
+  test('instances that cannot be converted keep their definition, which tries again', async () => {
+    let fails = true
+    const { call, path, clock, store } = await setup((body) =>
+      review(body, fails ? { result: { status: 'Failed', message: 'no' } } : {}),
+    )
+    await call('POST', path('v1'), person('x', 'Jo'))
+    await store('v2')
+    const definition = `${DEFINITIONS}/people.${GROUP}`
+    await call('DELETE', definition)
+    const terminating = async (): Promise<unknown> => {
+      await served()
+      const { status, body } = await call('GET', definition)
+      const { reason, message } = body.status?.conditions?.[2] ?? {}
+      return status === 404 ? 404 : `${reason}: ${message}`
+    }
+    const why = `conversion webhook for ${GROUP}/v1, Kind=Person failed: no`
+    let told: unknown
+    for (let i = 0; i < 50 && !String(told).includes('Failed'); i++) told = await terminating()
+    assert.equal(told, `InstanceDeletionFailed: could not list instances: ${why}`)
+    fails = false
+    await clock.advance(5000)
+    for (let i = 0; i < 50 && told !== 404; i++) told = await terminating()
+    assert.equal(told, 404)
   })
 
   test('a deletion that is only tried stores nothing, and converts nothing for that', async () => {

@@ -239,7 +239,19 @@ function webhookConversion(
   const views = new WeakMap<Stored, Stored>()
   const convert = async (objects: readonly Stored[], to: string): Promise<readonly Draft[]> => {
     if (conversion === undefined) throw notConverted(objects[0]!)
-    return convertByWebhook(webhook, conversion, objects, to)
+    const ended = conversion.metrics?.converting(
+      definition['metadata'].name,
+      versionOf(objects[0]!['apiVersion']),
+      versionOf(to),
+    )
+    let succeeded = false
+    try {
+      const converted = await convertByWebhook(webhook, conversion, objects, to)
+      succeeded = true
+      return converted
+    } finally {
+      ended?.(succeeded)
+    }
   }
   return {
     fromStored(stored) {
@@ -277,6 +289,10 @@ function webhookConversion(
       },
     },
   }
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1)
 }
 
 /** Only reached by the server's own look at an object that nobody has prepared. */

@@ -67,6 +67,15 @@ export const TERMINATION_IN_PROGRESS: Condition = {
   message: 'CustomResource deletion is in progress',
 }
 
+export function terminationFailed(problem: string): Condition {
+  return {
+    type: 'Terminating',
+    status: 'True',
+    reason: 'InstanceDeletionFailed',
+    message: `could not list instances: ${problem}`,
+  }
+}
+
 export const TERMINATION_COMPLETED: Condition = {
   type: 'Terminating',
   status: 'False',

@@ -5,7 +5,7 @@
 import { formatTime } from '@gyropilot/foundation'
 import { locallyAvailable } from '../../kinds/apiregistration/api-service.ts'
 import { deepEqual } from '@gyropilot/api'
-import type { Clock, Logger } from '@gyropilot/foundation'
+import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { ServerInternals, UserInfo } from '../../contracts.ts'
 import { cloneJson } from '../../registry/equality.ts'
@@ -14,7 +14,9 @@ import type { ResourceRegistry, ServedResource } from '../../registry/resource-r
 import type { StoreEvent, StoreWatch } from '../../storage/store.ts'
 import {
   ESTABLISHED,
+  TERMINATION_PENDING,
   UNREACHABLE,
+  terminationFailed,
   TERMINATION_COMPLETED,
   TERMINATION_IN_PROGRESS,
   findCondition,
@@ -33,6 +35,7 @@ import { judgeApproval, judgeNames } from './naming.ts'
 const GROUP = 'apiextensions.k8s.io'
 const RESOURCE = 'customresourcedefinitions'
 const COLLECTION = `${RESOURCE}.${GROUP}`
+const RETRY_MS = 5000
 const MANAGER = 'kube-apiserver'
 const API_REGISTRATION = 'apiregistration.k8s.io'
 const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
@@ -58,6 +61,8 @@ export class DefinitionController {
   readonly #terminating = new Set<string>()
   /** Instances of definitions that wait for their last finalizer. */
   readonly #instanceWatches = new Map<string, StoreWatch>()
+  /** Definitions whose instances could not be deleted. */
+  readonly #retries = new Map<string, Timer>()
   /** What the published documents were made of. */
   readonly #published = new Map<string, readonly ServedResource[]>()
   /** The group of each definition, known after it is gone. */
@@ -87,6 +92,8 @@ export class DefinitionController {
     this.#watch?.stop()
     for (const watch of this.#instanceWatches.values()) watch.stop()
     this.#instanceWatches.clear()
+    for (const timer of this.#retries.values()) timer.cancel()
+    this.#retries.clear()
   }
 
   /** Resolves when every definition has been looked at since its last event. */
@@ -239,10 +246,17 @@ export class DefinitionController {
     const finalizers: readonly string[] = definition['metadata'].finalizers ?? []
     if (!finalizers.includes(CLEANUP_FINALIZER)) return
     if (isTrue(definition, 'Terminating')) {
-      if (findCondition(definition, 'Terminating')?.['reason'] !== TERMINATION_IN_PROGRESS.reason) {
+      const reason: unknown = findCondition(definition, 'Terminating')?.['reason']
+      if (reason === TERMINATION_PENDING.reason)
         await this.#setConditions(name, [TERMINATION_IN_PROGRESS])
+      const problem = await this.#deleteInstances(definition)
+      if (problem !== undefined) {
+        await this.#setConditions(name, [terminationFailed(problem)])
+        this.#retryLater(name)
+        return
       }
-      await this.#deleteInstances(definition)
+      if (reason !== TERMINATION_IN_PROGRESS.reason)
+        await this.#setConditions(name, [TERMINATION_IN_PROGRESS])
     }
     if (this.#instances(definition).length > 0) return this.#awaitInstances(definition)
     this.#instanceWatches.get(name)?.stop()
@@ -256,11 +270,22 @@ export class DefinitionController {
     return snapshot === 'expired' ? [] : snapshot.entries.map(({ object }) => object)
   }
 
-  async #deleteInstances(definition: Stored): Promise<void> {
+  /** A webhook that is away now may come back without anything being written. */
+  #retryLater(name: string): void {
+    this.#retries.get(name)?.cancel()
+    const retry = (): void => {
+      this.#retries.delete(name)
+      this.#enqueue(name)
+    }
+    this.#retries.set(name, this.#parts.clock.after(RETRY_MS, retry))
+  }
+
+  /** Answers why there are some that cannot be deleted. */
+  async #deleteInstances(definition: Stored): Promise<string | undefined> {
     const { server, user } = this.#parts
     const { group } = definition['spec']
     const plural: string = definition['spec'].names.plural
-    if (server.resource(group, plural) === undefined) return
+    if (server.resource(group, plural) === undefined) return undefined
     for (const instance of this.#instances(definition)) {
       const { namespace = '', name, deletionTimestamp } = instance['metadata']
       if (deletionTimestamp !== undefined) continue
@@ -274,9 +299,11 @@ export class DefinitionController {
           user,
         )
       } catch (error) {
-        if (!(error instanceof ApiError && error.code === 404)) throw error
+        if (!(error instanceof ApiError)) throw error
+        if (error.code !== 404) return error.message
       }
     }
+    return undefined
   }
 
   #awaitInstances(definition: Stored): void {
