@@ -5,6 +5,7 @@ import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import { DecodeError, decodeObject } from '@gyropilot/schema'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { DecodedObject } from '@gyropilot/schema/decode'
 
 interface Converted {
@@ -28,7 +29,7 @@ export function prepareVersion(
   const convert = source?.storage.conversion?.convert
   if (convert === undefined || object['kind'] !== from.kind) return undefined
   const apiVersion = `${to.group}/${to.version}`
-  const text = JSON.stringify(object)
+  const text = stringifyExact(object)
   let versions = converted.get(object)
   if (versions === undefined) converted.set(object, (versions = new Map()))
   if (versions.get(apiVersion)?.text === text) return undefined

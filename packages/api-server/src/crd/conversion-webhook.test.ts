@@ -505,6 +505,60 @@ describe('conversion by a webhook', () => {
     assert.match(body.message, /denied request: failed to configure binding: failed to convert/)
   })
 
+  test('integers that are no doubles are converted for owners and for admission', async () => {
+    const hook = await startWebhook(({ kind, apiVersion, request }) => {
+      const { uid, objects, desiredAPIVersion } = request
+      if (kind === 'AdmissionReview') return admissionReview({ request }, { allowed: true })
+      const convertedObjects = objects.map((object: AnyValue) => ({
+        ...object,
+        apiVersion: desiredAPIVersion,
+      }))
+      return {
+        kind,
+        apiVersion,
+        response: { uid, result: { status: 'Success' }, convertedObjects },
+      }
+    })
+    const { call, server } = await startServer()
+    stops.push(hook.stop, () => server.stop())
+    const integer = { n: { type: 'integer' }, m: { type: 'integer' } }
+    const client = { url: hook.url, caBundle: hook.caBundle }
+    await call('POST', DEFINITIONS, {
+      metadata: { name: `people.${GROUP}` },
+      spec: {
+        group: GROUP,
+        scope: 'Cluster',
+        names: { plural: 'people', kind: 'Person' },
+        versions: [version('v1', integer, true), version('v2', integer, false)],
+        conversion: {
+          strategy: 'Webhook',
+          webhook: { conversionReviewVersions: ['v1'], clientConfig: client },
+        },
+      },
+    })
+    await served()
+    await call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+      metadata: { name: 'v' },
+      webhooks: [
+        {
+          name: 'v.example.com',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          clientConfig: client,
+          rules: [{ apiGroups: [GROUP], apiVersions: ['v2'], resources: ['*'], operations: ['*'] }],
+        },
+      ],
+    })
+    const n = 9_007_199_254_740_993n
+    const people = `/apis/${GROUP}/v1/people`
+    const created = await call('POST', people, { ...person('x', ''), spec: { n } })
+    assert.equal(created.status, 201, created.body.message)
+    const other = `/apis/${GROUP}/v2/people/x`
+    const { status, body } = await call('PATCH', other, { spec: { m: 1 } }, PATCH)
+    assert.equal(status, 200, body.message)
+    assert.equal(body.metadata.managedFields.length, 2)
+  })
+
   test('between versions that nothing converts, admission sees all fields', async () => {
     const hook = await startWebhook((body) => admissionReview(body, { allowed: true }))
     const { call, server } = await startServer()

@@ -1,6 +1,7 @@
 /** Objects in the versions in which somebody owns fields of them, where a webhook converts. */
 import type { TypedKind } from '@gyropilot/apply'
 import { ApiError } from '../contracts.ts'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 type Convert = (object: Stored, apiVersion: string) => Promise<Draft>
@@ -28,7 +29,7 @@ export async function convertingAtNeed<T>(
   work: (kind: TypedKind) => T,
 ): Promise<T> {
   const known = new Map<string, Draft | ApiError>()
-  const keyOf = (object: Stored, to: string): string => `${to} ${JSON.stringify(object)}`
+  const keyOf = (object: Stored, to: string): string => `${to} ${stringifyExact(object)}`
   const inForm = (object: Stored, to: string): Stored => {
     // The object that nobody has filled in is none of any version.
     if (object['kind'] === undefined) return object
