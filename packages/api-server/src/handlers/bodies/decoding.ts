@@ -212,10 +212,10 @@ function tellUnknownFields(
 ): void {
   const [group, version] = splitApiVersion(value['apiVersion'] ?? '')
   if (group !== expected.group) return
-  const other = registry.get(group, version, resource?.info.resource ?? '')
-  if (other === undefined && isRegistered(registry, group, version, expected.kind)) return
+  const known = problemsOfOtherVersion(value, notes, { expected, registry, resource })
+  if (known === undefined && isRegistered(registry, group, version, expected.kind)) return
   const problems =
-    other?.decode?.(value, notes).problems ??
+    known ??
     Object.keys(value)
       .filter((name) => !OF_EVERY_OBJECT.has(name))
       .toSorted(compareStrings)
@@ -225,6 +225,18 @@ function tellUnknownFields(
       `${handledAs({ ...expected, version }, value['kind'])}: strict decoding error: ${problems.join(', ')}`,
     )
   if (validation === 'Warn') for (const problem of problems) warn(problem)
+}
+
+/** What is wrong with the fields of a custom object in the version that it says it is of; undefined: it is no other one. */
+export function problemsOfOtherVersion(
+  value: Draft,
+  notes: DocumentNotes,
+  { expected, registry, resource }: Pick<Decoding, 'expected' | 'registry' | 'resource'>,
+): readonly string[] | undefined {
+  const [group, version] = splitApiVersion(value['apiVersion'] ?? '')
+  if (resource?.custom !== true || group !== expected.group || version === expected.version)
+    return undefined
+  return registry.get(group, version, resource.info.resource)?.decode?.(value, notes).problems
 }
 
 const OF_EVERY_OBJECT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])

@@ -27,6 +27,7 @@ import {
   decodeValue,
   foreignKind,
   jsonType,
+  problemsOfOtherVersion,
   rememberForeignKind,
   splitApiVersion,
   type Decoding,
@@ -104,7 +105,9 @@ export function patchObject(
   }
   // What was merged goes by the names of its fields; of custom resources what is embedded comes last.
   const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
-  const found = [...new Set(decoded.problems)]
+  const notes = { occurrences: undefined }
+  const told = problemsOfOtherVersion(patched as Draft, notes, decoding) ?? decoded.problems
+  const found = [...new Set(told)]
   problems.push(...(decoding.resource?.custom === true ? found : found.toSorted(byPath)))
   if (problems.length > 0 && decoding.validation === 'Strict')
     throw invalidPatch(shown(), `strict decoding error: ${problems.join(', ')}`)
