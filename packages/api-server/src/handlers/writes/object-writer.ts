@@ -264,9 +264,7 @@ export class ObjectWriter {
     let committed = false
     try {
       validateUpdate(resource, draft, stored, rules)
-      if (target.subresource === 'status') warn(resource.rules.status?.warnings?.(draft), context)
-      else if (target.subresource === '' || view !== undefined)
-        warn(resource.rules.warnings?.(draft, stored), context)
+      warn(warningsOfUpdate(target, draft, stored, view !== undefined), context)
       await this.#parts.admission.validate({
         ...admission,
         object: shown(servedView(resource, draft)),
@@ -369,6 +367,17 @@ function servedView({ storage }: ServedResource, object: Stored): Stored {
   // Drafts that a webhook will convert are in the served version to the end.
   if (storage.conversion !== undefined) return object
   return storage.fromStored?.(object) ?? object
+}
+
+/** `throughView`: the object is changed by way of another one, such as its scale. */
+function warningsOfUpdate(
+  { resource: { rules }, subresource }: Target,
+  draft: Draft,
+  stored: Stored,
+  throughView: boolean,
+): readonly string[] | undefined {
+  if (subresource === 'status') return rules.status?.warnings?.(draft)
+  return subresource === '' || throughView ? rules.warnings?.(draft, stored) : undefined
 }
 
 function warn(texts: readonly string[] | undefined, context: WriteContext): void {
