@@ -106,6 +106,8 @@ export interface SubresourceCall {
   readonly passed?: PassedCall
   /** Who the fields written on behalf of this request belong to (managedFields). */
   readonly manager?: string
+  /** The options of the request, as admission sees them. */
+  readonly admissionOptions?: Readonly<Record<string, unknown>>
   /** Server-side apply to a view: the managedFields that it left on the view. */
   readonly appliedFields?: readonly Draft[]
   readonly server: ServerInternals
@@ -182,6 +184,8 @@ export interface AllocationRequest {
 /** What admission sees in the place of an object: the body of a subresource that is a part of it in a form of its own. */
 export interface AdmissionView {
   of(object: Stored): Draft
+  /** As the request has it: what those see and edit who may change it. */
+  readonly sent: Draft
   /** Carries over what admission made of the view. */
   into(draft: Draft, view: Stored): void
 }
@@ -223,6 +227,8 @@ export interface ServerInternals {
       /** Ownership was decided by apply on the subresource's view; `manager` says only that it is recorded. */
       appliedFields?: readonly Draft[]
       admissionView?: AdmissionView
+      /** The options of the request on whose behalf it is, as admission sees them. */
+      admissionOptions?: Readonly<Record<string, unknown>>
       warn?: (message: string) => void
     },
   ): Promise<Stored>
@@ -233,5 +239,7 @@ export interface ServerInternals {
     name: string,
     options: Readonly<Record<string, unknown>>,
     as: UserInfo,
+    /** Whether admission is asked about the deletion; it is by default. */
+    admitted?: 'asked' | 'unasked',
   ): Promise<unknown>
 }

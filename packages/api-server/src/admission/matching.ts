@@ -120,7 +120,7 @@ function matchesResource(
   })
 }
 
-/** The namespace's own labels decide; for Namespace objects theirs do. What is in no namespace always matches. */
+/** The namespace's labels decide: of one that is created or updated those it will have. What is in no namespace always matches. */
 function matchesNamespace(
   request: AdmissionRequest,
   selector: LabelSelector | undefined,
@@ -128,12 +128,10 @@ function matchesNamespace(
 ): boolean {
   const query = labelQueryOf(selector ?? {})
   if (isEmptySelector(selector)) return true
-  if (isNamespace(request)) {
-    const object: Stored | undefined = request.object ?? request.oldObject
-    return query.matches(object?.['metadata']?.labels ?? {})
-  }
+  if (isNamespace(request) && request.subresource === '' && request.object !== undefined)
+    return query.matches(request.object['metadata']?.labels ?? {})
   if (request.namespace === '') return true
-  const namespace = namespaceOf(request, world)
+  const namespace = world.store.get({ collection: 'namespaces', key: request.namespace })?.object
   if (namespace === undefined)
     throw notFound({ group: '', resource: 'namespaces', kind: 'Namespace' }, request.namespace)
   return query.matches(namespace['metadata'].labels ?? {})

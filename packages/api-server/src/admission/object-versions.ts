@@ -1,6 +1,7 @@
 /** Objects of admission in the version that a configuration asked for, and back. */
 import { ApiError } from '../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
+import { unclassified } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
@@ -111,7 +112,7 @@ export function replaceObject(
   unknownFields: 'refused' | 'dropped' = 'dropped',
 ): void {
   const { resource, subresource } = request
-  checkRegistered(changed, registry)
+  checkKind(changed, request, registry)
   const own = inVersion(changed, seenAs, resource, registry) as Draft
   const served = registry?.get(resource.group, resource.version, resource.resource)
   const decoded =
@@ -123,21 +124,32 @@ export function replaceObject(
   Object.assign(target, decoded)
 }
 
-/** Throws DecodeError for an object that says it is of a kind that nobody knows. */
-function checkRegistered(
+/** Throws DecodeError for an object that says it is of a kind that nobody knows, and ApiError for one of another kind. */
+function checkKind(
   { apiVersion, kind }: Stored,
+  { resource, subresource, object }: AdmissionRequest,
   registry: ResourceRegistry | undefined,
 ): void {
   if (registry === undefined || typeof apiVersion !== 'string' || typeof kind !== 'string') return
   const [first = '', second] = apiVersion.split('/')
   const [group, version] = second === undefined ? ['', first] : [first, second]
+  const isSame = kind === object?.['kind']
+  // Kinds of subresources, and those of custom resources that changed their mind, are for others to judge.
+  const named = !isSame || (subresource === '' && group !== resource.group)
   const isKnown = registry
     .all()
-    .some(({ info }) => info.group === group && info.version === version)
+    .some(
+      ({ info }) =>
+        info.group === group && info.version === version && (!named || info.kind === kind),
+    )
   if (!isKnown)
     throw new DecodeError(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
     )
+  const served = registry.get(resource.group, resource.version, resource.resource)
+  if (isSame || subresource !== '' || served?.custom === true) return
+  const internal = `${resource.group.split('.')[0] || 'core'}.${resource.kind}`
+  throw unclassified(`converting (${version}.${kind}) to (${internal}): unknown conversion`)
 }
 
 function decode(served: ServedResource, object: Draft, strict: boolean): Draft {

@@ -46,17 +46,15 @@ export function reinvocations(request: AdmissionRequest): Pass {
   const known = progress
   const { waiting, due } = known
   const second = request.reinvocation === true
-  if (second && known.left !== undefined && !semanticallyEqual(known.left, object))
-    for (const configuration of waiting) due.add(configuration)
+  if (second && known.left !== undefined && !semanticallyEqual(known.left, object)) runAgain(known)
   return {
     mayRun: (configuration) => !second || due.has(configuration),
     ran(configuration, { changed, again, sawItself = false }) {
-      if (second) return
       if (again && sawItself) waiting.add(configuration)
-      // Those that ran before have seen another object.
+      // Those that ran before have seen another object; in the second pass that is too late for those whose turn is over.
       if (changed) {
         known.changed = true
-        for (const earlier of waiting) due.add(earlier)
+        runAgain(known)
       }
       if (again) waiting.add(configuration)
     },
@@ -66,4 +64,10 @@ export function reinvocations(request: AdmissionRequest): Pass {
       return true
     },
   }
+}
+
+/** Who runs again waits no more until it has. */
+function runAgain({ waiting, due }: Progress): void {
+  for (const configuration of waiting) due.add(configuration)
+  waiting.clear()
 }

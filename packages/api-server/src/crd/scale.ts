@@ -32,7 +32,9 @@ export function customScale(group: string, resource: string, paths: Stored): Sub
         as: call.user,
         ...(manager === undefined ? {} : { manager }),
         appliedFields: call.appliedFields,
+        admissionOptions: call.admissionOptions,
         admissionView: {
+          sent: wanted,
           of: (object: Stored) => scaleOf(object, paths, 0) as Draft,
           into: (draft: Draft, { spec }: Stored) =>
             setAt(draft, paths['specReplicasPath'], spec?.replicas ?? 0),

@@ -103,6 +103,7 @@ export class Internals implements ServerInternals {
       manager?: string
       appliedFields?: readonly Draft[]
       admissionView?: AdmissionView
+      admissionOptions?: Readonly<Record<string, unknown>>
       warn?: (message: string) => void
     } = {},
   ): Promise<Stored> {
@@ -122,7 +123,10 @@ export class Internals implements ServerInternals {
           return draft
         },
       },
-      this.#context(as, dryRun, manager, options.warn),
+      {
+        ...this.#context(as, dryRun, manager, options.warn),
+        options: options.admissionOptions ?? {},
+      },
     )
     return written.object
   }
@@ -134,6 +138,7 @@ export class Internals implements ServerInternals {
     name: string,
     options: Readonly<Record<string, unknown>>,
     as: UserInfo,
+    admitted: 'asked' | 'unasked' = 'asked',
   ): Promise<unknown> {
     const target: Target = {
       resource: this.#served(group, resource),
@@ -146,6 +151,7 @@ export class Internals implements ServerInternals {
       target,
       parsed,
       this.#context(as, parsed.dryRun, undefined),
+      admitted === 'asked' ? target : 'unasked',
     )
     return deleted.object
   }

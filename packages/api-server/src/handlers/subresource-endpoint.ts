@@ -31,7 +31,13 @@ import {
   patchBodyOf,
   type RequestBodies,
 } from './bodies/request-bodies.ts'
-import { managerOf, NO_WRITE_OPTIONS, targetOf, writeContextOf } from './writes/write-context.ts'
+import {
+  admissionOptions,
+  managerOf,
+  NO_WRITE_OPTIONS,
+  targetOf,
+  writeContextOf,
+} from './writes/write-context.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 interface SubresourceEndpointParts {
@@ -40,17 +46,6 @@ interface SubresourceEndpointParts {
   readonly fields: FieldManagement
   readonly bodies: RequestBodies
 }
-
-/** Virtual kinds that are echoed: reviews and token requests, unlike bindings and evictions. */
-const RECORDED_BODIES = new Set([
-  'TokenRequest',
-  'TokenReview',
-  'SelfSubjectReview',
-  'SubjectAccessReview',
-  'LocalSubjectAccessReview',
-  'SelfSubjectAccessReview',
-  'SelfSubjectRulesReview',
-])
 
 /** Options are in the query; what a body holds is for the other end. */
 const CONNECTIONS = new Set(['exec', 'attach', 'portforward', 'proxy'])
@@ -154,6 +149,7 @@ export class SubresourceEndpoint {
       dryRun: options.dryRun,
       ...(call.subresource === 'proxy' ? { passed: passedCallOf(call) } : {}),
       manager: managerOf(call, options),
+      admissionOptions: admissionOptions(call, options),
     })
     const invoke: Invoke = async (...asked) => handler.handle(described(...asked))
     const { group, resource } = call.resource.info
@@ -204,9 +200,11 @@ export class SubresourceEndpoint {
     const body = decodedAs(parsed, this.#parts.bodies.decoding(call, expected, options))
     if (created) handler.defaults?.(body)
     checkNamespace(call, body)
+    const metadata = (body['metadata'] ??= {}) as Draft
+    if (call.namespace !== '') metadata['namespace'] = call.namespace
     if (!created) checkName(call, body)
     else {
-      if (RECORDED_BODIES.has(expected.kind)) this.#recordOwnership(call, options, body)
+      this.#recordOwnership(call, options, body)
       const context = writeContextOf(call, options, parsed)
       await this.#parts.admission.admitBody(targetOf(call), context, body, () =>
         check(options, body),
@@ -223,11 +221,10 @@ export class SubresourceEndpoint {
     return this.#handlerAnswer(call, { ...answer, body: { ...list, items: selected } })
   }
 
-  /** Bodies that are answered though never stored say who sent what, as created objects do. */
+  /** Bodies that are never stored say to admission, and where they are answered, who sent what, as created objects do. */
   #recordOwnership(call: ResourceCall, options: WriteOptions, draft: Draft): void {
     const { resource, subresource } = call
     const manager = managerOf(call, options)
-    draft['metadata'] ??= {}
     const nowMs = this.#parts.clock.nowMs()
     // No webhook converts what is not stored.
     void this.#parts.fields.update({

@@ -223,7 +223,8 @@ async function remove(call: SubresourceCall, unchanged: Stored | undefined): Pro
     ...(call.dryRun ? { dryRun: ['All'] } : {}),
     ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
   }
-  await server.delete('', 'pods', namespace, name, options, call.user)
+  // Admission has seen the eviction: neither the mark nor the deletion is a request of its own.
+  await server.delete('', 'pods', namespace, name, options, call.user, 'unasked')
 }
 
 function mark(pod: Draft, { uid, resourceVersion }: Preconditions, nowMs: number): void {

@@ -40,7 +40,9 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
           as: call.user,
           manager: disown ? '' : (call.manager ?? ''),
           appliedFields,
+          admissionOptions: call.admissionOptions,
           admissionView: {
+            sent: wanted,
             of: (object) => scaleView(object) as Draft,
             into(draft, { spec }) {
               draft['spec'].replicas = spec?.replicas ?? 0

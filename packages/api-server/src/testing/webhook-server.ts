@@ -22,8 +22,11 @@ export type WebhookAnswer = object | TextAnswer | 'silence'
 
 interface TextAnswer {
   readonly status: number
-  readonly text: string
+  readonly text: string | Uint8Array
   readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The connection ends before all that was promised has come. */
+  readonly broken?: boolean
 }
 
 // Keys take time to make; one set serves all tests of a file.
@@ -46,12 +49,13 @@ export async function startWebhook(
       calls.push({ path, body })
       const given = await answer(body, path)
       if (given === 'silence') return
-      const { status, text, contentType }: TextAnswer =
+      const { status, text, contentType, headers, broken }: TextAnswer =
         'status' in given && 'text' in given
           ? { contentType: 'text/plain', ...(given as TextAnswer) }
           : { status: 200, text: JSON.stringify(given), contentType: 'application/json' }
-      response.writeHead(status, { 'content-type': contentType })
-      response.end(text)
+      response.writeHead(status, { 'content-type': contentType, ...headers })
+      if (broken === true) response.write(text, () => request.socket.destroy())
+      else response.end(text)
     },
   )
   await new Promise<void>((resolve) => {

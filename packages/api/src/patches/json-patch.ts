@@ -46,6 +46,7 @@ export function applyJsonPatch(
     const refuse = (message: string): never => {
       throw new JsonPatchError(index, message)
     }
+    checkPlaces(operation, refuse)
     if (operation.op === 'copy') {
       const { path, from } = operation
       const fromTexts = textsOf(
@@ -76,6 +77,21 @@ export function applyJsonPatch(
   })
   return result
 }
+
+/** Operations that name the field which they miss. */
+const TELLING = new Set(['replace', 'test', 'move'])
+
+/** Places are texts, and those that an operation needs are there. */
+function checkPlaces({ op, path, from }: JsonPatchOperation, refuse: Refuse): void {
+  if (!OPERATIONS.has(op)) return
+  if ((op === 'copy' || op === 'move') && typeof from !== 'string')
+    refuse(`${op} operation failed to decode from: operation, missing from field: missing value`)
+  if (typeof path === 'string') return
+  const field = TELLING.has(op) ? 'operation missing path field: ' : ''
+  refuse(`${op} operation failed to decode path: ${field}missing value`)
+}
+
+const OPERATIONS = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
 
 type Container = JsonObject | unknown[]
 type Refuse = (message: string) => never
@@ -124,7 +140,7 @@ function applyOne(document: unknown, operation: JsonPatchOperation, refuse: Refu
     case 'move':
       return move(document, operation, refuse)
     default:
-      return refuse(`Unexpected kind: ${textOf(op)}`)
+      return refuse(`Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`)
   }
 }
 
@@ -147,7 +163,7 @@ function move(document: unknown, { from, path }: JsonPatchOperation, refuse: Ref
 
 function replaceRoot(value: unknown, refuse: Refuse): unknown {
   if (typeof value !== 'object' || value === null) {
-    return refuse('replace operation value must be object or array')
+    return refuse('replace operation value must be object or array: %!w(<nil>)')
   }
   return value
 }

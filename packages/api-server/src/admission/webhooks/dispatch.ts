@@ -58,7 +58,7 @@ export async function mutateByWebhooks(
   return pass.needed() ? 'reinvoke' : undefined
 }
 
-/** All at once; the first of them, in their order, that refuses decides. Throws ApiError. */
+/** All at once, and all are waited for; the first of them, in time, that refuses decides. Throws ApiError. */
 export async function validateByWebhooks(
   world: AdmissionWorld,
   request: AdmissionRequest,
@@ -69,15 +69,16 @@ export async function validateByWebhooks(
     const hook = await selected(world, request, webhook, 'validating')
     if (hook !== undefined) hooks.push(hook)
   }
-  const outcomes = await Promise.allSettled(
+  const refusals: unknown[] = []
+  await Promise.all(
     hooks.map((hook) =>
       guarded(world, request, hook, async () => {
         await ask(world, request, hook)
         return false
-      }),
+      }).catch((reason: unknown) => refusals.push(reason)),
     ),
   )
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  if (refusals.length > 0) throw refusals[0]
 }
 
 function webhooksOf(configurations: readonly Stored[]): { webhook: Stored; key: string }[] {
@@ -239,13 +240,23 @@ function operationsOf({ patch, patchType }: Verdict): readonly JsonPatchOperatio
   } catch {
     throw new CallFailure(`received undecodable patch in webhook response: ${goJsonError(patch)}`)
   }
-  if (!Array.isArray(operations))
-    throw new CallFailure(
-      `received undecodable patch in webhook response: json: cannot unmarshal ${jsonKind(operations, false)} into Go value of type jsonpatch.Patch`,
-    )
+  if (operations === null) return []
+  if (!Array.isArray(operations)) throw undecodablePatch(operations, 'Patch')
+  const wrong: unknown = operations.find(
+    (operation) => typeof operation !== 'object' || Array.isArray(operation),
+  )
+  if (wrong !== undefined) throw undecodablePatch(wrong, 'Operation')
   if (operations.length > 0 && patchType !== 'JSONPatch')
     throw new CallFailure(`unsupported patch type ${JSON.stringify(patchType)}`)
-  return operations as readonly JsonPatchOperation[]
+  return operations.map((operation: JsonPatchOperation | null) => operation ?? EMPTY_OPERATION)
+}
+
+const EMPTY_OPERATION = {} as JsonPatchOperation
+
+function undecodablePatch(value: unknown, type: 'Patch' | 'Operation'): CallFailure {
+  return new CallFailure(
+    `received undecodable patch in webhook response: json: cannot unmarshal ${jsonKind(value, false)} into Go value of type jsonpatch.${type}`,
+  )
 }
 
 /** Whether the webhook changed the object. */

@@ -1,11 +1,11 @@
 /** Which kind a webhook's answer is of, before anything of it is read. */
 import type { Stored } from '../../registry/kind-rules.ts'
 import { HEADER_TYPE } from '@gyropilot/schema/body-refusals'
-import { jsonKind } from '@gyropilot/schema/decode-scalars'
+import { DecodeError, jsonKind } from '@gyropilot/schema/decode-scalars'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 
 /** An answer that is no review. */
-export class UndecodableResponse extends Error {}
+export class UndecodableResponse extends DecodeError {}
 
 const SCHEME = 'pkg/util/webhook/client.go:71'
 const VERSIONS = ['v1', 'v1beta1']
@@ -29,6 +29,8 @@ export function decodedReview(
   }
   const wanted = `${group}/${version}`
   const given: string = review['apiVersion'] || wanted
+  if (given.split('/').length > 2)
+    throw new UndecodableResponse(`unexpected GroupVersion string: ${given}`)
   const givenKind: string = review['kind'] || kind
   if (given === wanted && givenKind === kind) return review
   const other = VERSIONS.find((known) => given === `${group}/${known}`)

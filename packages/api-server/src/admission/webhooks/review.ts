@@ -3,9 +3,9 @@ import type { Status } from '@gyropilot/api'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
-import { DecodeError, jsonKind, scalarDecoders } from '@gyropilot/schema/decode-scalars'
 import { describeRequest } from '../request-description.ts'
-import { decodedReview, UndecodableResponse } from './review-header.ts'
+import { typedReview } from './review-fields.ts'
+import { decodedReview } from './review-header.ts'
 
 const GROUP = 'admission.k8s.io'
 const KIND = 'AdmissionReview'
@@ -61,55 +61,40 @@ export function verdictOf(
   uid: string,
   mutating: boolean,
 ): Verdict {
-  const response = responseIn(version, answer)
+  const review = decodedReview(answer, GROUP, version, KIND)
+  const { response } = typedReview(review, version)
   if (response === undefined) throw new InvalidResponse('webhook response was absent')
   const { uid: own = '', allowed, status, warnings } = response
   const patch = Buffer.from(response['patch'] ?? '', 'base64').toString()
-  // The older version says neither to what it answers nor of which type its patch is.
+  // The older version says neither to what it answers nor of which type its patch is, and not even that it is one.
   const isOld = version === 'v1beta1'
   const typeOfPatch = patch === '' ? undefined : 'JSONPatch'
   const patchType: string | undefined = isOld ? typeOfPatch : response['patchType']
-  if (!isOld && own !== uid)
-    throw new InvalidResponse(
-      `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(own)}`,
-    )
-  if (!isOld) checkPatch(patch, patchType, mutating)
+  if (!isOld) {
+    if (own !== uid)
+      throw new InvalidResponse(
+        `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(own)}`,
+      )
+    checkKind(review)
+    checkPatch(patch, patchType, mutating)
+  }
   return {
     allowed: allowed === true,
-    status: status ?? undefined,
+    status,
     patch,
     patchType,
     warnings: warnings ?? [],
   }
 }
 
-/** The answer of the review, as far as its types are right. */
-function responseIn(version: ReviewVersion, answer: unknown): Stored | undefined {
-  const review = decodedReview(answer, GROUP, version, KIND)
-  const response: Stored | undefined = review['response'] ?? undefined
-  for (const [field, type, goType] of FIELDS) {
-    const value: unknown = response?.[field] ?? undefined
-    if (value === undefined || typeof value === type) continue
-    const named = field === 'patchType' ? `${version}.${goType}` : goType
-    throw new UndecodableResponse(
-      `json: cannot unmarshal ${jsonKind(value, false)} into Go struct field AdmissionResponse.response.${field} of type ${named}`,
-    )
-  }
-  try {
-    if (response !== undefined)
-      scalarDecoders.bytes!(response['patch'] ?? '', () => new DecodeError(''))
-  } catch (error) {
-    throw new UndecodableResponse((error as Error).message)
-  }
-  return response
+/** What is taken for a review though it does not say so is none. */
+function checkKind({ apiVersion, kind }: Stored): void {
+  if (apiVersion && kind) return
+  const wanted = `${GROUP}/v1, Kind=${KIND}`
+  throw new InvalidResponse(
+    `expected webhook response of ${wanted}, got ${apiVersion || '/'}, Kind=${kind || ''}`,
+  )
 }
-
-const FIELDS = [
-  ['uid', 'string', 'types.UID'],
-  ['allowed', 'boolean', 'bool'],
-  ['patch', 'string', '[]uint8'],
-  ['patchType', 'string', 'PatchType'],
-] as const
 
 function checkPatch(patch: string, patchType: string | undefined, mutating: boolean): void {
   if (!mutating) {

@@ -41,12 +41,12 @@ export class Deleter {
     this.#allocations = allocations
   }
 
-  /** `admitted`: as admission sees it; of a collection no object has a name there. */
+  /** `admitted`: as admission sees it; of a collection no object has a name there. `unasked`: it sees nothing of it. */
   async delete(
     target: Target,
     options: DeleteOptions,
     context: WriteContext,
-    admitted = target,
+    admitted: Target | 'unasked' = target,
   ): Promise<Deleted> {
     const { resource, namespace, name } = target
     const key = {
@@ -60,11 +60,12 @@ export class Deleter {
       // A deletion is a write, too: what cannot be converted cannot be deleted.
       await resource.storage.conversion?.prepare([entry.object])
       if (!context.dryRun) await resource.storage.conversion?.checkStorable(entry.object)
-      await this.#admission.admitDelete(
-        admitted,
-        context,
-        resource.storage.fromStored?.(entry.object) ?? entry.object,
-      )
+      if (admitted !== 'unasked' && !isTerminatingNamespace(resource, entry.object))
+        await this.#admission.admitDelete(
+          admitted,
+          isNamespace(resource) ? withUid(context, entry.object) : context,
+          resource.storage.fromStored?.(entry.object) ?? entry.object,
+        )
       checkDeadline(context.deadline)
       // Admission may have taken its time: the decision below is made on what is there now.
       if (this.#store.get(key) === entry) return this.#decide(target, entry, options, context)
@@ -183,6 +184,24 @@ function unreadVersion(target: Target, stored: Stored): ApiError {
 
 function isNamespace({ info }: ServedResource): boolean {
   return info.group === '' && info.resource === 'namespaces'
+}
+
+/** Nothing comes of deleting it again, and nobody is asked. */
+function isTerminatingNamespace(resource: ServedResource, { metadata, spec }: Stored): boolean {
+  return (
+    isNamespace(resource) &&
+    metadata.deletionTimestamp !== undefined &&
+    (spec?.finalizers ?? []).length > 0
+  )
+}
+
+/** A namespace is deleted as the one that was found: its uid is a precondition, which admission sees. */
+function withUid(context: WriteContext, { metadata }: Stored): WriteContext {
+  const { preconditions, ...options } = context.options as Draft
+  return {
+    ...context,
+    options: { ...options, preconditions: { ...preconditions, uid: metadata.uid } },
+  }
 }
 
 function checkPreconditions(

@@ -36,6 +36,7 @@ import {
   checkUid,
   checkVersion,
   deduplicateOwners,
+  keepManagedFields,
   storageErrorOf,
 } from './write-checks.ts'
 import {
@@ -99,9 +100,7 @@ export class ObjectWriter {
       if (managed !== undefined) await managed
     }
     const request = admissionRequest('CREATE', target, context, draft, undefined)
-    await this.#parts.admission.mutate(request)
-    deduplicateOwners(draft['metadata'], context, 'admitted')
-    keepNamespace(target, draft)
+    await this.#mutate(request, target, draft, context)
     for (let attempt = 1; ; attempt++) {
       const generated = !metadata['name'] && Boolean(metadata['generateName'])
       const last = !generated || attempt === GENERATED_ATTEMPTS
@@ -245,18 +244,16 @@ export class ObjectWriter {
       'UPDATE',
       target,
       context,
-      shown(servedDraft),
+      view?.sent ?? servedDraft,
       shown(current),
     )
-    await this.#parts.admission.mutate(admission)
-    view?.into(servedDraft, admission.object!)
-    deduplicateOwners(servedDraft['metadata'], context, 'admitted')
-    keepNamespace(target, servedDraft)
+    const judged = request.internal !== true
+    if (judged) await this.#mutate(admission, target, servedDraft, context, view)
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)
     request.checkKind?.(servedDraft)
     const rules = this.#ruleContext(context, target)
-    if (request.internal !== true) prepareUpdate(resource, draft, stored, rules)
+    if (judged) prepareUpdate(resource, draft, stored, rules)
     const settle =
       target.subresource === ''
         ? this.#parts.allocations.begin(resource, draft, stored, context.dryRun)
@@ -265,10 +262,12 @@ export class ObjectWriter {
     try {
       validateUpdate(resource, draft, stored, rules)
       warn(warningsOfUpdate(target, draft, stored, view !== undefined), context)
-      await this.#parts.admission.validate({
-        ...admission,
-        object: shown(servedView(resource, draft)),
-      })
+      if (judged) {
+        // A write that insists on no version has that of what it replaces by now.
+        draft['metadata'].resourceVersion ||= stored['metadata'].resourceVersion
+        const object = shown(servedView(resource, draft))
+        await this.#parts.admission.validate({ ...admission, object })
+      }
       const encoded = (await conversion?.encode(draft)) ?? draft
       const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
       if (now !== entry) {
@@ -283,6 +282,22 @@ export class ObjectWriter {
     } finally {
       settle(committed)
     }
+  }
+
+  /** Lets admission change what is to be written, as far as it may. */
+  async #mutate(
+    request: AdmissionRequest,
+    target: Target,
+    draft: Draft,
+    context: WriteContext,
+    view?: UpdateRequest['admissionView'],
+  ): Promise<void> {
+    const { managedFields } = draft['metadata']
+    await this.#parts.admission.mutate(request)
+    view?.into(draft, request.object!)
+    keepManagedFields(managedFields, (draft['metadata'] ??= {}), context)
+    deduplicateOwners(draft['metadata'], context, 'admitted')
+    keepNamespace(target, draft)
   }
 
   #commitUpdate(

@@ -99,3 +99,36 @@ export function checkSize(draft: Draft, context: WriteContext): void {
 function encodedSize(value: unknown): number {
   return Buffer.byteLength(stringifyExact(value))
 }
+
+/**
+ * What admission has made of managedFields stands only where it can be read; else those from before it do. Bytes of the
+ * fields are not looked at.
+ */
+export function keepManagedFields(
+  before: readonly Stored[] | undefined,
+  metadata: Draft,
+  context: WriteContext,
+): void {
+  const entries: readonly Stored[] | undefined = metadata['managedFields']
+  if (entries === before || entries === undefined) return
+  const problem = entries.map(managedFieldsProblem).find((found) => found !== undefined)
+  if (problem === undefined) return
+  if (before === undefined) delete metadata['managedFields']
+  else metadata['managedFields'] = before
+  context.warn(
+    `.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ${problem}`,
+  )
+}
+
+function managedFieldsProblem(
+  { operation, apiVersion, fieldsType }: Stored,
+  index: number,
+): string | undefined {
+  if (operation !== 'Apply' && operation !== 'Update')
+    return 'operation must be `Apply` or `Update`'
+  if (!apiVersion) return 'apiVersion must not be empty'
+  if (!fieldsType) return `missing fieldsType in managed fields entry ${index}`
+  if (fieldsType !== 'FieldsV1')
+    return `invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`
+  return undefined
+}

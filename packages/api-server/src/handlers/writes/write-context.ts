@@ -44,7 +44,11 @@ export function writeContextOf(
   }
 }
 
-function admissionOptions({ info }: ResourceCall, options: WriteOptions): Record<string, unknown> {
+/** The options of the request as admission sees them. */
+export function admissionOptions(
+  { info }: ResourceCall,
+  options: WriteOptions,
+): Record<string, unknown> {
   const kind =
     info.verb === 'create'
       ? 'CreateOptions'

@@ -56,7 +56,7 @@ export interface UpdateRequest {
   readonly appliedFields?: readonly Draft[]
   /** What admission sees in the place of the object. */
   readonly admissionView?: AdmissionView
-  /** Skips the endpoint's resets and the generation (bindings). */
+  /** Skips admission, which has seen what the change follows from, the endpoint's resets and the generation (bindings, evictions). */
   readonly internal?: boolean
 }
 
