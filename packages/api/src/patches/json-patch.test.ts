@@ -108,6 +108,38 @@ test('an operation that fails is an error, and nothing is applied', () => {
   }
 })
 
+test('a place that is missing, or no text, is told', () => {
+  const cases: [object, string][] = [
+    [{ op: 'add', value: 1 }, 'add operation failed to decode path: missing value'],
+    [{ op: 'add', path: 5, value: 1 }, 'add operation failed to decode path: missing value'],
+    [{ op: 'remove' }, 'remove operation failed to decode path: missing value'],
+    [
+      { op: 'replace', value: 1 },
+      'replace operation failed to decode path: operation missing path field: missing value',
+    ],
+    [
+      { op: 'test', value: 1 },
+      'test operation failed to decode path: operation missing path field: missing value',
+    ],
+    [
+      { op: 'move', from: '/a' },
+      'move operation failed to decode path: operation missing path field: missing value',
+    ],
+    [
+      { op: 'move', path: '/a' },
+      'move operation failed to decode from: operation, missing from field: missing value',
+    ],
+    [
+      { op: 'copy', path: '/a' },
+      'copy operation failed to decode from: operation, missing from field: missing value',
+    ],
+    [{ op: 'copy', from: '/a' }, 'copy operation failed to decode path: missing value'],
+    [{ path: '/a' }, 'Unexpected kind: unknown'],
+  ]
+  for (const [operation, message] of cases)
+    assert.throws(() => applyJsonPatch({ a: 1 }, [operation as JsonPatchOperation]), { message })
+})
+
 test('a copy from nowhere names the path as it was given', () => {
   assert.throws(() => applyJsonPatch({}, [{ op: 'copy', from: '/a/b', path: '/b' }]), {
     message: 'copy operation does not apply: doc is missing from path: /a/b: missing value',
