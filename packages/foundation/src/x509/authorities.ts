@@ -29,3 +29,17 @@ function isReadable(block: string): boolean {
     return false
   }
 }
+
+/** Why a PEM text is no chain of certificates and nothing else, in Go's words; undefined: it is one. Text around blocks is passed over. */
+export function certificatesProblem(pem: string): string | undefined {
+  const blocks = [...pem.matchAll(PEM_BLOCK)]
+  for (const [block, type = ''] of blocks) {
+    if (type !== 'CERTIFICATE')
+      return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`
+    if (HEADER.test(block)) return 'no PEM block headers are permitted'
+    if (!isReadable(block)) return 'x509: malformed certificate'
+  }
+  return blocks.length === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined
+}
+
+const HEADER = /^[^\n:]+:/m

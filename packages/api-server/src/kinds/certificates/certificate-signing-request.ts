@@ -6,7 +6,7 @@ import type {
 } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { errorText, formatTime } from '@gyropilot/foundation'
-import { parseSigningRequest } from '@gyropilot/foundation/x509'
+import { certificatesProblem, parseSigningRequest } from '@gyropilot/foundation/x509'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { givenValue } from '@gyropilot/schema/decode'
 import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
@@ -267,17 +267,12 @@ export const certificateSigningRequest: KindRules<CertificateSigningRequest> = {
       if (stored.status?.certificate && certificate !== stored.status.certificate) {
         errors.forbidden(
           'status.certificate',
-          'updates may not change existing certificate content',
+          'updates may not modify existing certificate content',
         )
-      } else if (
-        certificate &&
-        !/-----BEGIN CERTIFICATE-----/.test(Buffer.from(certificate, 'base64').toString('latin1'))
-      ) {
-        errors.invalid(
-          'status.certificate',
-          '<certificate data>',
-          'must contain at least one CERTIFICATE PEM block',
-        )
+      } else if (certificate && certificate !== stored.status?.certificate) {
+        const problem = certificatesProblem(Buffer.from(certificate, 'base64').toString('latin1'))
+        if (problem !== undefined)
+          errors.invalid('status.certificate', '<certificate data>', problem)
       }
     },
   },
