@@ -5,7 +5,7 @@
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Stored } from '@gyropilot/schema/objects'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { pathCharacters } from '@gyropilot/schema/validation/names'
+import { pathCharacters, pathSegment } from '@gyropilot/schema/validation/names'
 import {
   nameCheckOf,
   refuseUnknownFinalizers,
@@ -67,15 +67,16 @@ export function checkNewMetadata(
   validateMetadata(object, resource.info.namespaced, nameCheckOf(resource.rules), errors)
 }
 
-/** Of a prefix that the kind's own rules do not judge, once they have found nothing else. */
-export function checkPrefix({ metadata }: Stored, errors: FieldErrors): void {
+/** What the server asks of names that the kind's own rules do not judge, once they have found nothing else. */
+export function checkNamesLast({ metadata }: Stored, errors: FieldErrors): void {
   const prefix: string | undefined = metadata?.generateName
   if (prefix) invalidAll(errors, 'metadata.generateName', prefix, pathCharacters(prefix))
+  invalidAll(errors, 'metadata.name', metadata?.name, pathSegment(metadata?.name ?? ''))
 }
 
-/** Rules that leave metadata out are asked first, and their errors alone are told. So are those of a request for a certificate. */
+/** Rules that leave metadata out are asked first, and their errors alone are told. */
 export function checksMetadataLast(resource: ServedResource): boolean {
-  return looksOf(resource).length === 0 || resource.info.kind === 'CertificateSigningRequest'
+  return looksOf(resource).length === 0
 }
 
 export function checkChangedMetadata(

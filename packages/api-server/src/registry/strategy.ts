@@ -12,7 +12,7 @@ import { semanticallyEqual } from './equality.ts'
 import {
   checkChangedMetadata,
   checkNewMetadata,
-  checkPrefix,
+  checkNamesLast,
   checksMetadataLast,
 } from './metadata-checks.ts'
 import type { RuleContext } from './kind-rules.ts'
@@ -56,7 +56,7 @@ export function validateCreate(resource: ServedResource, draft: Draft, context: 
   if (!isLast) checkNewMetadata(resource, draft, errors)
   resource.rules.validate?.(draft, errors, context)
   if (isLast && errors.list.length === 0) checkNewMetadata(resource, draft, errors)
-  if (errors.list.length === 0) checkPrefix(draft, errors)
+  if (errors.list.length === 0) checkNamesLast(draft, errors)
   refuse(resource, draft, errors)
   resource.rules.canonicalize?.(draft)
 }

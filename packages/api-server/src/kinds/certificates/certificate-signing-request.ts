@@ -234,7 +234,8 @@ function conditionText(object: StoredOf<CertificateSigningRequest>): string {
 export const certificateSigningRequest: KindRules<CertificateSigningRequest> = {
   group: 'certificates.k8s.io',
   kind: 'CertificateSigningRequest',
-  name: 'path-segment',
+  // Only what the server asks of every name.
+  name: () => [],
   generationOf: null,
   // Who asks is what the server knows, not what the request says.
   prepareForCreate(object, { userName, user }) {
