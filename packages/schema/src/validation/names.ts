@@ -131,10 +131,13 @@ export const pathSegment: Check = (value) =>
   value === '.' || value === '..' ? [`may not be '${value}'`] : pathCharacters(value)
 
 /** Of what is only the beginning of a segment. */
-export const pathCharacters: Check = (value) =>
-  ['/', '%']
+export const pathCharacters: Check = (value) => {
+  // Asked for every request: most names have neither.
+  if (!value.includes('/') && !value.includes('%')) return NONE
+  return ['/', '%']
     .filter((character) => value.includes(character))
     .map((character) => `may not contain '${character}'`)
+}
 
 export const environmentName: Check = (value) =>
   /^[\x20-\x3c\x3e-\x7e]+$/.test(value) ? NONE : [ENV_NAME_MESSAGE]
