@@ -180,7 +180,6 @@ export interface AllocationRequest {
   readonly dryRun: boolean
 }
 
-/** Writes done by the server itself (evictions, bindings, bootstrap), through the same rules as a client's. */
 /** What admission sees in the place of an object: the body of a subresource that is a part of it in a form of its own. */
 export interface AdmissionView {
   of(object: Stored): Draft
@@ -190,6 +189,7 @@ export interface AdmissionView {
   into(draft: Draft, view: Stored): void
 }
 
+/** Writes done by the server itself (evictions, bindings, bootstrap), through the same rules as a client's. */
 export interface ServerInternals {
   readonly store: Store
   resource(group: string, resource: string): ResourceInfo | undefined

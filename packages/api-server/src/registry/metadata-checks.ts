@@ -44,13 +44,14 @@ const LOOKS: ReadonlyMap<string, readonly Look[]> = new Map(
   ),
 )
 const MOST_KINDS: readonly Look[] = ['change']
-const WITHOUT_LOOK = new Set(['CronJob', 'ValidatingAdmissionPolicy'])
+/** Kinds whose writes of the status are not looked at, though those of the object are. */
+const STATUSES_WITHOUT_LOOK = new Set(['CronJob', 'ValidatingAdmissionPolicy'])
 
 function looksOf({ custom, info }: ServedResource, subresource = ''): readonly Look[] {
   if (custom) return MOST_KINDS
   const looks = LOOKS.get(info.kind) ?? MOST_KINDS
   if (subresource !== 'status') return isCoreEvent(info) ? [] : looks
-  if (WITHOUT_LOOK.has(info.kind)) return []
+  if (STATUSES_WITHOUT_LOOK.has(info.kind)) return []
   return looks.includes('change') || info.kind === 'PersistentVolume' ? ['change'] : looks
 }
 

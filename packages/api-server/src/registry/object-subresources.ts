@@ -2,6 +2,7 @@
  * Subresources whose body is the object itself: each takes one part from the request and the rest from the store.
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Status subresources", and subresources-and-admission.md.
  */
+import { keep } from './kept-field.ts'
 import type { KindRules, RuleContext, SubresourceRules } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from './resource-registry.ts'
@@ -37,7 +38,7 @@ export function prepareSubresource(
     const name = `${info.kind}.${info.group}`
     if (resource.custom || METADATA_KEPT.has(name)) keepMetadata(draft, stored)
     for (const field of METADATA_FIELDS_KEPT[name] ?? [])
-      restore(draft['metadata'], stored['metadata'], field)
+      keep(draft['metadata'], stored['metadata'], field)
     rules.status?.prepareForUpdate?.(draft, stored, context)
     return
   }
@@ -83,10 +84,4 @@ function keepMetadata(draft: Draft, stored: Stored): void {
   draft['metadata'] = { ...stored['metadata'], resourceVersion }
   if (managedFields === undefined) delete draft['metadata'].managedFields
   else draft['metadata'].managedFields = managedFields
-}
-
-/** A field as it is stored, or none. */
-export function restore(draft: Draft, stored: Stored, field: string): void {
-  if (stored[field] === undefined) delete draft[field]
-  else draft[field] = stored[field]
 }

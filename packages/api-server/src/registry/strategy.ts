@@ -18,7 +18,8 @@ import {
 import type { RuleContext } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { dropDisabledFields } from './feature-gates.ts'
-import { prepareSubresource, restore } from './object-subresources.ts'
+import { keep } from './kept-field.ts'
+import { prepareSubresource } from './object-subresources.ts'
 import type { ServedResource } from './resource-registry.ts'
 
 /** Metadata that a create takes from the client is cut to what a client may say; the server fills in the rest. */
@@ -75,7 +76,7 @@ export function prepareUpdate(
     dropDisabledFields(resource.info.kind, draft, stored, context.featureEnabled)
   if (subresource !== '') prepareSubresource(resource, draft, stored, context)
   else {
-    if (resource.hasStatus && rules.prepareForUpdate === undefined) restore(draft, stored, 'status')
+    if (resource.hasStatus && rules.prepareForUpdate === undefined) keep(draft, stored, 'status')
     rules.prepareForUpdate?.(draft, stored, context)
   }
   let generation: number | bigint | undefined = stored['metadata'].generation

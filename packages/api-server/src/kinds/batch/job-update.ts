@@ -1,7 +1,7 @@
 import type { Job, JobSpec, PodSpec, PodTemplateSpec } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
-import { keep } from '../kept-field.ts'
+import { keep } from '../../registry/kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm, metadataForm } from '@gyropilot/schema/internal-form'
 import { validateSelectorUnchanged } from '../workload-template.ts'

@@ -13,7 +13,7 @@ import { compareQuantities } from '@gyropilot/api'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { validateClaimStatus } from './claim-status.ts'
 import { claimSpecWarnings, validateClaimSpec } from './persistent-volume-claim-spec.ts'
-import { keep } from '../kept-field.ts'
+import { keep } from '../../registry/kept-field.ts'
 import { accessModesText } from './persistent-volume.ts'
 
 const IMMUTABLE =

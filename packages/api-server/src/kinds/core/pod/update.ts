@@ -2,7 +2,7 @@
 import type { NodeSelectorTerm, Pod, PodSpec, Toleration } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
-import { keep } from '../../kept-field.ts'
+import { keep } from '../../../registry/kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { copyGiven } from '@gyropilot/schema/given-value'
 import { internalDiff, internalForm, storedForm } from '@gyropilot/schema/internal-form'

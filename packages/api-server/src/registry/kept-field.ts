@@ -1,6 +1,6 @@
 import { forgetEmpty } from '@gyropilot/schema/given-value'
 
-/** Undoes the change of one field before the rest is compared. */
+/** Undoes the change of one field: it is as it was before, or absent. */
 export function keep<T extends object>(
   draft: T,
   before: { readonly [Field in keyof T]?: unknown },
