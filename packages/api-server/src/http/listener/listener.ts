@@ -199,6 +199,8 @@ class HttpsListener implements Listener {
     stream: AsyncIterator<Uint8Array> | undefined,
   ): Promise<void> {
     const { body, mediaType = 'application/json' } = answer
+    const text = incoming.method === 'HEAD' ? undefined : shortText(answer)
+    if (text !== undefined) return writeText(outgoing, answer, text)
     for (const [name, value] of Object.entries(answer.headers ?? {}))
       outgoing.setHeader(name, value)
     if (incoming.method === 'HEAD' && body.kind !== 'watch') {
@@ -212,9 +214,6 @@ class HttpsListener implements Listener {
       case 'object':
       case 'list': {
         outgoing.setHeader('content-type', answer.contentType ?? mediaType)
-        const text = asciiBody(body, mediaType, answer.pretty === true)
-        if (text !== undefined && text.length <= COMPRESS_FROM_BYTES)
-          return writeText(outgoing, answer.status, text, answer.sent)
         return writeChunks(
           incoming,
           outgoing,
@@ -280,6 +279,13 @@ class HttpsListener implements Listener {
 }
 
 /** Tells a stream that nobody reads on, whatever it is doing. */
+/** A body that goes out as one text, as it is. */
+function shortText({ body, mediaType = 'application/json', pretty }: Answer): string | undefined {
+  if (body.kind !== 'object' && body.kind !== 'list') return undefined
+  const text = asciiBody(body, mediaType, pretty === true)
+  return text === undefined || text.length > COMPRESS_FROM_BYTES ? undefined : text
+}
+
 function leave(stream: AsyncIterator<Uint8Array> | undefined): void {
   stream?.return?.().catch(() => {})
 }

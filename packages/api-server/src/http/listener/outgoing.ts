@@ -1,9 +1,11 @@
 /** Writing to a peer that may be slow or gone. */
-import type { ServerResponse as Http1Response } from 'node:http'
+import type { OutgoingHttpHeader, ServerResponse as Http1Response } from 'node:http'
 import { constants as http2Constants } from 'node:http2'
 import type { Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
+import { contentTypeOf } from '../answer.ts'
+import type { Answer } from '../answer.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 
@@ -48,26 +50,33 @@ export async function writeChunks(
   ;(outgoing as Http1Response).end(chunks.at(-1))
 }
 
-/** Ends the answer with `text`, of ASCII characters only. */
-export function writeText(
-  outgoing: Outgoing,
-  status: number,
-  text: string,
-  sent?: (bytes: number) => void,
-): void {
-  sent?.(text.length)
-  setStatus(outgoing, status)
-  outgoing.setHeader('content-length', text.length)
+/**
+ * Ends an answer whose whole body is `text`, of ASCII characters only. No header was set before: they go to Node at once, which
+ * writes them as they are and keeps them in no table.
+ */
+export function writeText(outgoing: Outgoing, answer: Answer, text: string): void {
+  answer.sent?.(text.length)
+  const headers = ['content-type', contentTypeOf(answer), 'content-length', text.length]
+  const others = Object.entries(answer.headers ?? {}).flat()
+  const response = outgoing as Http1Response
+  response.writeHead(sendable(outgoing, answer.status), [
+    ...others,
+    ...headers,
+  ] as OutgoingHttpHeader[])
   // As Latin-1, which the head is in: so that Node may send both as one text.
-  ;(outgoing as Http1Response).end(text, 'latin1')
+  response.end(text, 'latin1')
 }
 
 const INTERNAL_ERROR = 500
 
-/** Webhooks may refuse with a code that is no status, and Node sends none beyond 599 (HTTP/2) or 999. */
 export function setStatus(outgoing: Outgoing, status: number): void {
+  outgoing.statusCode = sendable(outgoing, status)
+}
+
+/** Webhooks may refuse with a code that is no status, and Node sends none beyond 599 (HTTP/2) or 999. */
+function sendable(outgoing: Outgoing, status: number): number {
   const most = 'stream' in outgoing ? 599 : 999
-  outgoing.statusCode = status > most ? INTERNAL_ERROR : status
+  return status > most ? INTERNAL_ERROR : status
 }
 
 /** Resolves when more can be written, to the answer or to what is before it, or when nobody reads any more. */
