@@ -124,6 +124,36 @@ const person = (name: string, first: string): object => ({
   spec: { first, last: 'Doe' },
 })
 
+/** A kind without a namespace, which is served when it is done. */
+async function definePeople(call: TestServer['call'], spec: object): Promise<void> {
+  await call('POST', DEFINITIONS, {
+    metadata: { name: `people.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope: 'Cluster',
+      names: { plural: 'people', kind: 'Person' },
+      ...spec,
+    },
+  })
+  await served()
+}
+
+/** A webhook that judges what is written, as the second version says it. */
+async function askOfSecondVersion(call: TestServer['call'], clientConfig: object): Promise<void> {
+  await call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
+    metadata: { name: 'v' },
+    webhooks: [
+      {
+        name: 'v.example.com',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig,
+        rules: [{ apiGroups: [GROUP], apiVersions: ['v2'], resources: ['*'], operations: ['*'] }],
+      },
+    ],
+  })
+}
+
 describe('conversion by a webhook', () => {
   test('calls are counted by how they ended', async () => {
     const metrics = new PrometheusRegistry()
@@ -523,32 +553,14 @@ describe('conversion by a webhook', () => {
     stops.push(hook.stop, () => server.stop())
     const integer = { n: { type: 'integer' }, m: { type: 'integer' } }
     const client = { url: hook.url, caBundle: hook.caBundle }
-    await call('POST', DEFINITIONS, {
-      metadata: { name: `people.${GROUP}` },
-      spec: {
-        group: GROUP,
-        scope: 'Cluster',
-        names: { plural: 'people', kind: 'Person' },
-        versions: [version('v1', integer, true), version('v2', integer, false)],
-        conversion: {
-          strategy: 'Webhook',
-          webhook: { conversionReviewVersions: ['v1'], clientConfig: client },
-        },
+    await definePeople(call, {
+      versions: [version('v1', integer, true), version('v2', integer, false)],
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { conversionReviewVersions: ['v1'], clientConfig: client },
       },
     })
-    await served()
-    await call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
-      metadata: { name: 'v' },
-      webhooks: [
-        {
-          name: 'v.example.com',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          clientConfig: client,
-          rules: [{ apiGroups: [GROUP], apiVersions: ['v2'], resources: ['*'], operations: ['*'] }],
-        },
-      ],
-    })
+    await askOfSecondVersion(call, client)
     const n = 9_007_199_254_740_993n
     const people = `/apis/${GROUP}/v1/people`
     const created = await call('POST', people, { ...person('x', ''), spec: { n } })
@@ -563,30 +575,8 @@ describe('conversion by a webhook', () => {
     const hook = await startWebhook((body) => admissionReview(body, { allowed: true }))
     const { call, server } = await startServer()
     stops.push(hook.stop, () => server.stop())
-    await call('POST', DEFINITIONS, {
-      metadata: { name: `people.${GROUP}` },
-      spec: {
-        group: GROUP,
-        scope: 'Cluster',
-        names: { plural: 'people', kind: 'Person' },
-        versions: versions('v1'),
-      },
-    })
-    await served()
-    await call('POST', '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations', {
-      metadata: { name: 'v' },
-      webhooks: [
-        {
-          name: 'v.example.com',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          clientConfig: { url: hook.url, caBundle: hook.caBundle },
-          rules: [
-            { apiGroups: [GROUP], apiVersions: ['v2'], resources: ['*'], operations: ['CREATE'] },
-          ],
-        },
-      ],
-    })
+    await definePeople(call, { versions: versions('v1') })
+    await askOfSecondVersion(call, { url: hook.url, caBundle: hook.caBundle })
     const created = await call('POST', `/apis/${GROUP}/v1/people`, person('x', 'Jo'))
     assert.equal(created.status, 201, created.body.message)
     const { apiVersion, spec } = hook.calls[0]!.body.request.object

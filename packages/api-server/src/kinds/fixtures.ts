@@ -68,6 +68,17 @@ export function updateErrors(type: KindName, before: Draft, after: Draft): strin
   return text(errors)
 }
 
+/** Errors of writing the status of `after` to an object that has that of `before`, metadata's own aside. */
+export function statusErrors(type: KindName, before: Draft, after: Draft): string[] {
+  const stored: Stored = { ...created(type, before), status: decoded(type, before).status }
+  const draft = { ...stored, status: decoded(type, after).status }
+  const status = rulesFor(type.group, type.kind)?.status
+  status?.prepareForUpdate?.(draft, stored, context)
+  const errors = new FieldErrors()
+  status?.validateUpdate?.(draft, stored, errors, context)
+  return text(errors)
+}
+
 export function podSpec(container: Draft = {}, rest: Draft = {}): Draft {
   return { containers: [{ name: 'c', image: 'nginx:1.27', ...container }], ...rest }
 }

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { signingRequestPem } from '@gyropilot/foundation/testing'
 import type { Draft } from '../../registry/kind-rules.ts'
-import { createErrors } from '../fixtures.ts'
+import { createErrors, statusErrors } from '../fixtures.ts'
 import type { KindName } from '../fixtures.ts'
 
 const kind = (name: string, namespaced = false): KindName => ({
@@ -63,4 +63,30 @@ test('a request that is not signed with its own key, or with one that nobody kno
   }
   const good = asked(signingRequestPem({ commonName: 'a' }))
   assert.deepEqual(createErrors(CERTIFICATE_SIGNING_REQUEST, good), [])
+})
+
+test('what a status is refused for: another certificate, decisions, what is taken back', () => {
+  const status = (given: Draft): Draft => ({
+    ...asked(signingRequestPem({ commonName: 'a' })),
+    status: given,
+  })
+  const condition = (type: string): Draft => ({ type, status: 'True', reason: 'r' })
+  const approved = status({ conditions: [condition('Approved')], certificate: 'YQ==' })
+  const changes = (given: Draft): string[] =>
+    statusErrors(CERTIFICATE_SIGNING_REQUEST, approved, status(given))
+  const kept = { conditions: [condition('Approved')], certificate: 'YQ==' }
+  assert.deepEqual(changes(kept), [])
+  assert.deepEqual(changes({ ...kept, certificate: 'Yg==' }), [
+    'status.certificate: Forbidden: updates may not modify existing certificate content',
+  ])
+  assert.deepEqual(changes({ conditions: kept.conditions }), [
+    'status.certificate: Forbidden: updates may not modify existing certificate content',
+  ])
+  assert.deepEqual(changes({ certificate: 'YQ==' }), [
+    'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
+  ])
+  assert.deepEqual(
+    statusErrors(CERTIFICATE_SIGNING_REQUEST, status({}), status({ conditions: kept.conditions })),
+    ['status.conditions: Forbidden: updates may not add a condition of type "Approved"'],
+  )
 })
