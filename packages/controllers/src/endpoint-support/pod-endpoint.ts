@@ -18,25 +18,17 @@ function podIps({ status }: Pod): readonly string[] {
   return status?.podIP ? [status.podIP] : []
 }
 
-type AddressesByFamily = Readonly<Record<IpFamily, readonly string[]>>
-
-/** Pods in caches are shared and never edited, so their addresses stay what they were read as. */
-const addresses = new WeakMap<Pod, AddressesByFamily>()
-
-/** The pod's addresses of the family, canonical. */
+/**
+ * The pod's addresses of the family, canonical. Read anew each time: a WeakMap with an entry for each pod of a large cluster makes every
+ * full collection of garbage pause for a tenth of a second (docs/performance.md, On a large cluster).
+ */
 export function podAddresses(pod: Pod, family: IpFamily): readonly string[] {
-  let byFamily = addresses.get(pod)
-  if (byFamily === undefined) addresses.set(pod, (byFamily = addressesByFamily(pod)))
-  return byFamily[family]
-}
-
-function addressesByFamily(pod: Pod): AddressesByFamily {
-  const byFamily: Record<IpFamily, string[]> = { IPv4: [], IPv6: [] }
+  const found: string[] = []
   for (const ip of podIps(pod)) {
     const address = parseIpAddress(ip)
-    if (address !== undefined) byFamily[address.family].push(address.text)
+    if (address?.family === family) found.push(address.text)
   }
-  return byFamily
+  return found
 }
 
 /** The name that DNS gives to the pod under its Service. */
