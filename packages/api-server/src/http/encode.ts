@@ -121,8 +121,9 @@ export function protobufMessages(answers: ProtobufAnswers): EventEncoder {
 /** One line of a watch. */
 export function encodeEvent(type: string, object: Stored, shown: unknown): Uint8Array {
   if (shown === lastObject && type === lastType && lastLine !== undefined) return lastLine
-  const json =
-    shown === object && Object.isFrozen(object) ? encodedObject(object) : stringifyExact(shown)
+  // The last state of what is gone is for this line alone.
+  const isKept = type !== 'DELETED' && shown === object && Object.isFrozen(object)
+  const json = isKept ? encodedObject(object) : stringifyExact(shown)
   const line = Buffer.from(`{"type":"${type}","object":${json}}\n`)
   lastType = type
   lastObject = shown

@@ -20,6 +20,14 @@ export function encodedObject(object: Stored): string {
   return json
 }
 
+/**
+ * Of a state that is none any more: hardly anybody asks for it again. Its text goes before its object does, which the log keeps for
+ * minutes; and what dies in a WeakMap is paid for in one turn, at the end of a full collection of garbage (a microsecond each).
+ */
+export function forgetEncoding(object: Stored): void {
+  encodings.delete(object)
+}
+
 /** The JSON of an item of a list, which has no kind and apiVersion of its own. */
 export function encodedItem(object: Stored): string {
   const json = encodedObject(object)

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '@gyropilot/api'
 import { SharedSubtrees } from '@gyropilot/api'
 import { deepFreeze, type Clock } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
+import { forgetEncoding } from './encoding.ts'
 import { History, LoggedEvent } from './history.ts'
 import { PastStates } from './past-states.ts'
 import { SortedEntries } from './sorted-entries.ts'
@@ -119,6 +120,7 @@ export class RevisionLog implements Store {
       built === undefined ? undefined : { key, object, revision, writtenAtMs }
     if (entry === undefined) collection.entries.delete(key)
     else collection.entries.set(entry)
+    if (before !== undefined) forgetEncoding(before.object)
     const event = new LoggedEvent({ collection: name, revision, object, entry, before })
     collection.history.append(event, this.#clock.monotonicMs())
     this.#deliver(event)
