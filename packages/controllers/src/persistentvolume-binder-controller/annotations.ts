@@ -20,6 +20,11 @@ export function withAnnotation<T extends KubernetesObject>(
   return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
+/** A mark counts by being there: one that somebody has set stays as it is. The same object where nothing changes. */
+export function withMark<T extends KubernetesObject>(object: T, key: string, value: string): T {
+  return hasAnnotation(object, key) ? object : withAnnotation(object, key, value)
+}
+
 /** The same object where nothing changes. */
 export function withoutAnnotation<T extends KubernetesObject>(object: T, key: string): T {
   if (!hasAnnotation(object, key)) return object

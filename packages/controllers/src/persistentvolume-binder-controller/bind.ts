@@ -6,7 +6,7 @@
 import { isVolumeFor } from '@gyropilot/api'
 import type { ObjectReference, PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import type { Reconcile } from '@gyropilot/runtime'
-import { withAnnotation } from './annotations.ts'
+import { withMark } from './annotations.ts'
 import { saveClaim, saveVolume, unchanged } from './binder.ts'
 import type { Binder } from './binder.ts'
 import { writeClaimStatus } from './claims/claim-status.ts'
@@ -36,7 +36,7 @@ export function reserve(volume: PersistentVolume, claim: PersistentVolumeClaim):
   if (isNamed && volume.spec?.claimRef?.uid === claim.metadata?.uid) return volume
   const spec = { ...volume.spec, claimRef: referenceTo(claim) }
   const reserved = { ...volume, spec }
-  return isNamed ? reserved : withAnnotation(reserved, BOUND_BY_CONTROLLER, YES)
+  return isNamed ? reserved : withMark(reserved, BOUND_BY_CONTROLLER, YES)
 }
 
 /** The claim with the volume's name; the same object where it is there already. */
@@ -48,8 +48,8 @@ export function take(
   const taking =
     claim.spec?.volumeName === volumeName
       ? claim
-      : withAnnotation({ ...claim, spec: { ...claim.spec, volumeName } }, BOUND_BY_CONTROLLER, YES)
-  return withAnnotation(taking, BIND_COMPLETED, YES)
+      : withMark({ ...claim, spec: { ...claim.spec, volumeName } }, BOUND_BY_CONTROLLER, YES)
+  return withMark(taking, BIND_COMPLETED, YES)
 }
 
 export function referenceTo({ metadata }: PersistentVolumeClaim): ObjectReference {

@@ -26,11 +26,13 @@ export interface Binder {
   enqueueClaim(key: string): void
   readonly settings: PersistentVolumeBinderConfiguration
   readonly metrics: BinderMetrics
-  /** Failures of provisionings, deletions and recyclings, by `delete-<pv>[<uid>]`. */
+  /** Failures of provisionings and deletions, by `delete-<pv>[<uid>]`. */
   readonly operations: Operations
   readonly times: OperationTimes
   /** Whether nothing was said of the volume yet about this event of its recycler. */
   isNews(volume: PersistentVolume, event: Event): boolean
+  /** Names of volumes whose recycler's pod went before it had ended. */
+  readonly lostRecyclers: Set<string>
   /** What was remembered of the volume of this name. */
   forgetVolume(name: string): void
   /** Volumes that were made and are not seen yet, by the key of their claim. */

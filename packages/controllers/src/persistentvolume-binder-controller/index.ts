@@ -98,6 +98,7 @@ export function binderOf(
     () => claims.lister.list(),
   )
   const told = new Map<string, Set<string>>()
+  const lostRecyclers = new Set<string>()
   return {
     volumes: new OwnCache(volumes.lister),
     claims: new OwnCache(claims.lister),
@@ -121,7 +122,11 @@ export function binderOf(
       told.set(name, own.add(id))
       return isNew
     },
-    forgetVolume: (name) => void told.delete(name),
+    lostRecyclers,
+    forgetVolume(name) {
+      told.delete(name)
+      lostRecyclers.delete(name)
+    },
     operations: {
       isInBackoff: (id) => backoff.isInBackoff(id),
       failed: (id) => backoff.next(id),
@@ -167,7 +172,7 @@ export function volumeLogic(binder: Binder): KeyedController<PersistentVolume> {
     queueName: VOLUME_QUEUE,
     eventComponent: EVENT_COMPONENT,
     workers: WORKERS,
-    watches: volumeWatches,
+    watches: volumeWatches(binder),
     observe: (key) => binder.volumes.current(key),
     reconcile: (volume) => quietOnConflict(reconcileVolume(binder, volume)),
     forget(key) {

@@ -28,9 +28,9 @@ function withMigration<T extends PersistentVolume | PersistentVolumeClaim>(
   // Nobody provisioned it: what others wrote is theirs.
   if (provisioner === undefined) return object
   const driver = driverOf(provisioner)
-  return driver === undefined
-    ? withoutAnnotation(object, MIGRATED_TO)
-    : withAnnotation(object, MIGRATED_TO, driver)
+  if (driver !== undefined) return withAnnotation(object, MIGRATED_TO, driver)
+  // An empty mark says nothing, and stays.
+  return annotation(object, MIGRATED_TO) ? withoutAnnotation(object, MIGRATED_TO) : object
 }
 
 export function migratedClaim(claim: PersistentVolumeClaim): PersistentVolumeClaim {

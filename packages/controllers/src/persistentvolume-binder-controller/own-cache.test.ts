@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { PersistentVolume } from '@gyropilot/api'
+import type { PersistentVolume, Pod } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { CHOSEN, boundPair, claim, podUsing, volume, world } from './fixtures.ts'
 import { defaultPersistentVolumeBinderConfiguration } from './config.ts'
@@ -61,7 +61,9 @@ test('a claim and a volume are looked at for every event, and when their partner
   assert.deepEqual([...ofVolume!.onDelete!(bound)], ['ns/c'])
   for (const claimRef of [undefined, { name: 'c' }, { namespace: 'ns' }])
     assert.deepEqual([...ofVolume!.onDelete!(volume('v', { claimRef }))], [])
-  const [ofOwn, ofGone, ofPod] = volumeWatches
+  const lostRecyclers = new Set<string>()
+  const watchesOfVolumes = volumeWatches({ lostRecyclers })
+  const [ofOwn, ofGone, ofPod] = watchesOfVolumes
   assert.deepEqual(
     [[...ofOwn!.onAdd!(bound)], [...ofOwn!.onUpdate!(bound, bound)], [...ofOwn!.onDelete!(bound)]],
     [['v'], ['v'], ['v']],
@@ -76,8 +78,14 @@ test('a claim and a volume are looked at for every event, and when their partner
     ],
     [['v'], ['v'], []],
   )
+  assert.deepEqual([...lostRecyclers], ['v'])
+  lostRecyclers.clear()
+  // It had come to its end, which was seen then.
+  for (const phase of ['Succeeded', 'Failed'] as const)
+    assert.deepEqual([...ofPod!.onDelete!({ ...pod, status: { phase } } as Pod)], [])
+  assert.equal(lostRecyclers.size, 0)
   const tombstone = new DeletedFinalStateUnknown('k', undefined)
-  const keys = [...claimWatches, ...volumeWatches].map((watch) => [
+  const keys = [...claimWatches, ...watchesOfVolumes].map((watch) => [
     ...(watch.onDelete?.(tombstone) ?? []),
   ])
   assert.deepEqual(keys, [['k'], [], ['k'], [], []])

@@ -96,6 +96,17 @@ checkClaims(
       told: waiting('example.com/disk'),
     },
     {
+      title: 'external, asked already without the older annotation',
+      objects: [
+        storageClass('fast'),
+        inClass('fast', {
+          annotations: { 'volume.kubernetes.io/storage-provisioner': 'example.com/disk' },
+        }),
+      ],
+      done: [],
+      told: waiting('example.com/disk'),
+    },
+    {
       title: 'never the status',
       objects: [
         storageClass('fast'),

@@ -20,7 +20,7 @@ export type Deleter =
 
 export function deleterOf(volume: PersistentVolume): Deleter {
   const provisioner = annotation(volume, PROVISIONED_BY)
-  if (provisioner !== undefined) {
+  if (provisioner) {
     if (driverOf(provisioner) !== undefined || !isInTree(provisioner)) return { kind: 'external' }
     if (provisioner === HOST_PATH_PLUGIN) {
       if (volume.spec?.hostPath !== undefined) return { kind: 'host-path' }

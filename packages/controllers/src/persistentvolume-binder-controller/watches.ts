@@ -8,7 +8,8 @@ import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim, Pod } f
 import type { ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
-import { recycledVolume } from './volumes/recycle.ts'
+import type { Binder } from './binder.ts'
+import { hasEnded, recycledVolume } from './volumes/recycle.ts'
 
 /** Every event of the type, by its own key. */
 function every<T extends KubernetesObject>(type: ResourceType<T>): Watch<T> {
@@ -44,11 +45,18 @@ const volumeOf = (pod: Pod): readonly string[] => {
   return name === undefined ? [] : [name]
 }
 
-/** How a recycler's pod fares decides on its volume. */
-const recyclerPods: Watch<Pod> = {
-  type: resources.pods,
-  onUpdate: (_, current) => volumeOf(current),
-  onDelete: (gone) => (gone instanceof DeletedFinalStateUnknown ? [] : volumeOf(gone)),
+/** How a recycler's pod fares decides on its volume. One that had ended was counted: the next is the resync's. */
+function recyclerPods({ lostRecyclers }: Pick<Binder, 'lostRecyclers'>): Watch<Pod> {
+  return {
+    type: resources.pods,
+    onUpdate: (_, current) => volumeOf(current),
+    onDelete(gone) {
+      if (gone instanceof DeletedFinalStateUnknown || hasEnded(gone)) return []
+      const names = volumeOf(gone)
+      for (const name of names) lostRecyclers.add(name)
+      return names
+    },
+  }
 }
 
 export const claimWatches: readonly Watch[] = [
@@ -56,8 +64,10 @@ export const claimWatches: readonly Watch[] = [
   claimOfDeletedVolume as Watch,
 ]
 
-export const volumeWatches: readonly Watch[] = [
-  every(resources.persistentvolumes) as Watch,
-  volumeOfDeletedClaim as Watch,
-  recyclerPods as Watch,
-]
+export function volumeWatches(binder: Pick<Binder, 'lostRecyclers'>): readonly Watch[] {
+  return [
+    every(resources.persistentvolumes) as Watch,
+    volumeOfDeletedClaim as Watch,
+    recyclerPods(binder) as Watch,
+  ]
+}

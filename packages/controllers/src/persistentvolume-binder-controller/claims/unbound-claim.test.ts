@@ -179,6 +179,21 @@ test('the first write that is refused is the last', () => {
   }
 })
 
+test('marks count by being there: what somebody wrote into them stays', () => {
+  const mine = { 'pv.kubernetes.io/bound-by-controller': 'mine' }
+  const [reserving, , taking] =
+    world([volume('v', { annotations: mine }), claim('c', { annotations: mine })]).syncClaim()
+      ?.writes ?? []
+  assert.ok(reserving?.verb === 'update' && taking?.verb === 'update')
+  assert.deepEqual(reserving.object.metadata?.annotations, mine)
+  assert.deepEqual(taking.object.metadata?.annotations, { ...mine, ...COMPLETED })
+  const completed = { ...mine, 'pv.kubernetes.io/bind-completed': '' }
+  assert.deepEqual(
+    take(claim('c', { annotations: completed }), volume()).metadata?.annotations,
+    completed,
+  )
+})
+
 test('what binding writes: the full reference, who chose, and the status of the volume', () => {
   const annotated = { 'volume.alpha.kubernetes.io/pre-resize-capacity': '512Mi' }
   const spec = { volumeAttributesClassName: 'gold' }

@@ -14,7 +14,7 @@ import type { PersistentVolume } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import { remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { hasAnnotation } from '../annotations.ts'
+import { annotation } from '../annotations.ts'
 import { saveVolume, unchanged } from '../binder.ts'
 import type { Binder } from '../binder.ts'
 import { IN_TREE_FINALIZER, MIGRATED_TO } from '../config.ts'
@@ -26,7 +26,7 @@ import type { Deleter } from '../storage-plugin.ts'
 import { failVolume } from './volume-phase.ts'
 
 export function* reclaim(binder: Binder, volume: PersistentVolume): Reconcile {
-  if (hasAnnotation(volume, MIGRATED_TO)) return
+  if (annotation(volume, MIGRATED_TO)) return
   // Wider than the type: a later server may know more.
   const policy: string | undefined = volume.spec?.persistentVolumeReclaimPolicy
   switch (policy) {

@@ -312,6 +312,24 @@ checkVolumes(
     { title: 'CSI', objects: [released({ csi: { driver: 'd', volumeHandle: 'h' } })], done: [] },
     { title: 'external', objects: [released(TMP, { annotations: PROVISIONED })], done: [] },
     {
+      title: 'marks that say nothing',
+      objects: [
+        released(
+          { nfs: { server: 's', path: '/p' } },
+          {
+            annotations: {
+              'pv.kubernetes.io/migrated-to': '',
+              'pv.kubernetes.io/provisioned-by': '',
+            },
+          },
+        ),
+      ],
+      done: ['volume v is Failed'],
+      told: [
+        'VolumeFailedDelete: error getting deleter volume plugin for volume "v": no deletable volume plugin matched',
+      ],
+    },
+    {
       title: 'migrated',
       objects: [released(TMP, { annotations: { 'pv.kubernetes.io/migrated-to': 'd' } })],
       done: [],
@@ -491,4 +509,10 @@ test('a claim has the driver of the plugin that was asked, and nothing stale', (
       ?.done,
     [],
   )
+  // An empty mark says nothing: neither object is written for its sake.
+  const empty = { 'pv.kubernetes.io/migrated-to': '' }
+  const asked = { ...empty, 'volume.kubernetes.io/storage-provisioner': 'example.com/disk' }
+  assert.deepEqual(world([claim('c', { annotations: asked })]).syncClaim()?.done, [])
+  const provisioned = { ...empty, 'pv.kubernetes.io/provisioned-by': 'example.com/disk' }
+  assert.deepEqual(world([volume('v', { annotations: provisioned })]).syncVolume()?.done, [])
 })

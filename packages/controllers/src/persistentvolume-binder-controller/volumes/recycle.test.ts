@@ -200,20 +200,44 @@ test('a recycler that could not be deleted is concluded another time', () => {
   assert.deepEqual([error, told], ['InternalError', []])
 })
 
-test('after a failure the next recycler is not made at once', async () => {
+test('after a failure each sync tries again, however many have failed', () => {
   const here = world([recycled(), recycler('Failed')])
-  const reads: unknown[] = []
-  const sync = () => {
-    const { done, effects } = here.syncVolume()!
-    reads.push(effects.filter(({ effect }) => effect === 'read').length)
-    return done
-  }
+  const sync = () => here.syncVolume()!.done
   assert.deepEqual(sync(), ['delete Pod recycler-for-v', 'volume v is Failed'])
-  here.informers.remove(resources.pods, recycler('Failed'))
   const failed = { ...recycled(), status: { phase: 'Failed' as const } }
   const metadata = { ...failed.metadata, resourceVersion: '200' }
   here.informers.apply(resources.persistentvolumes, { ...failed, metadata })
-  assert.deepEqual([sync(), reads.at(-1)], [[], 0])
-  await here.clock.advance(500)
-  assert.deepEqual(sync(), ['create Pod recycler-for-v'])
+  for (let round = 0; round < 3; round++) {
+    here.informers.remove(resources.pods, recycler('Failed'))
+    assert.deepEqual(sync(), ['create Pod recycler-for-v'])
+    here.informers.apply(resources.pods, recycler('Failed'))
+    assert.deepEqual(sync(), ['delete Pod recycler-for-v'])
+  }
+})
+
+test('a recycler that is deleted before it has ended has failed', () => {
+  const here = world([recycled()])
+  here.binder.lostRecyclers.add('v')
+  const { done, told } = here.syncVolume()!
+  assert.deepEqual(
+    [done, told],
+    [
+      ['volume v is Failed'],
+      ['VolumeFailedRecycle: Recycle failed: failed to recycle volume: recycler pod was deleted'],
+    ],
+  )
+  const failed = { ...recycled(), status: { phase: 'Failed' as const } }
+  const metadata = { ...failed.metadata, resourceVersion: '200' }
+  here.informers.apply(resources.persistentvolumes, { ...failed, metadata })
+  assert.deepEqual(here.syncVolume()!.done, ['create Pod recycler-for-v'])
+  // Another one has its name: that one counts.
+  here.binder.lostRecyclers.add('v')
+  here.informers.apply(resources.pods, recycler('Running'))
+  assert.deepEqual(here.syncVolume()!.done, [])
+  here.informers.remove(resources.pods, recycler('Running'))
+  assert.deepEqual(here.syncVolume()!.done, ['create Pod recycler-for-v'])
+  // Nothing is remembered of a volume that is gone.
+  here.binder.lostRecyclers.add('v')
+  here.logic.volume.forget?.('v')
+  assert.equal(here.binder.lostRecyclers.size, 0)
 })

@@ -6,6 +6,7 @@ import { isAlreadyExists, isNotFound } from '@gyropilot/client'
 import {
   compareQuantities,
   isTerminating,
+  keyOf,
   quantityToInteger,
   resources,
   volumeCapacity,
@@ -16,7 +17,7 @@ import { create, listLive, recordEvent, remove, write } from '@gyropilot/runtime
 import type { Reconcile } from '@gyropilot/runtime'
 import type { Binder } from '../binder.ts'
 import type { PersistentVolumeBinderConfiguration, RecyclerConfiguration } from '../config.ts'
-import { liveReleased, operationId } from './released-volume.ts'
+import { liveReleased } from './released-volume.ts'
 import { recyclerOf } from '../storage-plugin.ts'
 import { unbind } from '../unbind.ts'
 import { failVolume } from './volume-phase.ts'
@@ -41,20 +42,24 @@ export function* recycle(binder: Binder, cached: PersistentVolume): Reconcile {
     const text = 'No recycler plugin found for the volume!'
     return yield* failVolume(binder, cached, 'VolumeFailedRecycle', text)
   }
-  if (binder.operations.isInBackoff(operationId('recycle', cached))) return
   const pod = binder.podNamed(NAMESPACE, `${NAME_PREFIX}${cached.metadata?.name}`)
   const isRunning = pod !== undefined && !isTerminating(pod) && !hasEnded(pod)
-  if (pod !== undefined) yield* copyEvents(binder, cached, pod)
+  if (pod !== undefined) {
+    binder.lostRecyclers.delete(keyOf(cached))
+    yield* copyEvents(binder, cached, pod)
+  }
   if (isRunning) return
   const live = yield* liveReleased(binder, cached)
   if ('error' in live) return live
   if (live.volume === undefined) return
+  if (binder.lostRecyclers.delete(keyOf(cached)))
+    return yield* failRecycling(binder, live.volume, 'recycler pod was deleted')
   return pod === undefined || isTerminating(pod)
     ? yield* begin(binder, live.volume)
     : yield* conclude(binder, live.volume, pod)
 }
 
-function hasEnded({ status }: Pod): boolean {
+export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
@@ -87,14 +92,14 @@ function* conclude(binder: Binder, volume: PersistentVolume, pod: Pod): Reconcil
     yield* recordEvent(volume, 'Normal', 'VolumeRecycled', 'Volume recycled')
     return yield* unbind(binder, volume)
   }
-  binder.operations.failed(operationId('recycle', volume))
   const why = pod.status?.message ?? 'pod failed, pod.Status.Message unknown'
-  return yield* failVolume(
-    binder,
-    volume,
-    'VolumeFailedRecycle',
-    `Recycle failed: failed to recycle volume: ${why}`,
-  )
+  return yield* failRecycling(binder, volume, why)
+}
+
+/** Each later sync tries again: that of the volume's own change of phase, then those of the timer. */
+function failRecycling(binder: Binder, volume: PersistentVolume, why: string): Reconcile {
+  const message = `Recycle failed: failed to recycle volume: ${why}`
+  return failVolume(binder, volume, 'VolumeFailedRecycle', message)
 }
 
 /** What happens to the pod is told of the volume too. */

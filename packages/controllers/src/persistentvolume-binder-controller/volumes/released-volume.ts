@@ -10,7 +10,7 @@ import type { Reconcile } from '@gyropilot/runtime'
 import type { Binder } from '../binder.ts'
 
 export function operationId(
-  operation: 'delete' | 'recycle' | 'provision',
+  operation: 'delete' | 'provision',
   object: PersistentVolume | PersistentVolumeClaim,
 ): string {
   return `${operation}-${keyOf(object)}[${object.metadata?.uid}]`
