@@ -25,6 +25,11 @@ test('Given no matched tolerations the minimum is 0; given one with null seconds
   ])
     assert.equal(of(...mixed), 1, String(mixed))
   assert.equal(of(5, 0), 0)
+  // 292 years of nanoseconds fill 64 bits.
+  assert.deepEqual(
+    [of(9_223_372_036), of(9_223_372_037), of(2 ** 63)],
+    [9_223_372_036, Infinity, Infinity],
+  )
   assert.equal(of(5, -3), 0)
 })
 

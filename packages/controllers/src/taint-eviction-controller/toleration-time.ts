@@ -29,12 +29,15 @@ export function stayingTimeSeconds(
   return shortestSeconds(used)
 }
 
-/** The least of what these allow; those without a time allow any. None at all: 0. */
+/** 292 years. What is longer is no time that nanoseconds in 64 bits could hold. */
+const LONGEST_SECONDS = Number((2n ** 63n - 1n) / 1_000_000_000n)
+
+/** The least of what these allow; those without a time allow any, and a time beyond all counting is none. None at all: 0. */
 export function shortestSeconds(tolerations: readonly Toleration[]): number {
   if (tolerations.length === 0) return 0
   let shortest = Infinity
   for (const { tolerationSeconds } of tolerations)
     if (tolerationSeconds !== undefined)
       shortest = Math.min(shortest, Math.max(0, Number(tolerationSeconds)))
-  return shortest
+  return shortest > LONGEST_SECONDS ? Infinity : shortest
 }
