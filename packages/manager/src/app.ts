@@ -25,7 +25,7 @@ import { loggingRecorder } from './logging-recorder.ts'
 import { metricFilters } from './metrics/metric-manifest.ts'
 import { filteredMetrics } from './metrics/metric-filters.ts'
 import type { MetricFilters } from './metrics/metric-filters.ts'
-import { compatibilityVersions } from './options/options.ts'
+import { compatibilityVersions, validateServing } from './options/options.ts'
 import type { Options } from './options/options.ts'
 import type { Descriptors, Prepared, Program } from './program.ts'
 import { runControllers } from './run-controllers.ts'
@@ -46,6 +46,7 @@ export async function runApp(
   signal: AbortSignal,
 ): Promise<void> {
   const { host, logger } = world
+  const filters = await metricFilters(options, host)
   const prepared = await program.prepare(options, world)
   const config = await loadManagerConfig(
     { kubeconfig: options.text('kubeconfig'), master: options.text('master') },
@@ -56,7 +57,7 @@ export async function runApp(
   const migration = isMigrating
     ? await loadLeaderMigration(options.text('leader-migration-config'), host)
     : undefined
-  const filters = await metricFilters(options, host)
+  validateServing(options)
   const app = new App({ program, prepared, options, world, config, migration, filters })
   const lifetime = new AbortController()
   const close = await app.startServing(lifetime.signal)

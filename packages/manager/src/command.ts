@@ -22,7 +22,7 @@ import { gateWarnings } from './options/feature-gates.ts'
 import { helpText, usageOf } from './flags/help.ts'
 import { parseFlags } from './flags/pflag.ts'
 import { flagTexts } from './manager-pages.ts'
-import { Options, validate, validateGates } from './options/options.ts'
+import { Options, validate, validateGates, validateLogging } from './options/options.ts'
 import { definitionsOf } from './program.ts'
 import type { Program } from './program.ts'
 import { namedCertificates, servingCertificate } from './identities/serving-certificate.ts'
@@ -59,6 +59,7 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
     process.stdout.write(`${asked.print}\n`)
     return
   }
+  orEnd(() => validateLogging(options))
   const verbosity = new Verbosity(options.number('v'), options.list('vmodule'))
   const logger = loggerFrom(options, verbosity)
   endOnPanic()
@@ -99,6 +100,15 @@ function parsed(program: Program, args: readonly string[]): Options {
       )
     process.stderr.write(`Error: ${errorText(error)}\n`)
     process.exit(1)
+  }
+}
+
+/** Ends the process here when it cannot log as it is told to. */
+function orEnd(check: () => void): void {
+  try {
+    check()
+  } catch (error) {
+    end(error, firstLogger())
   }
 }
 

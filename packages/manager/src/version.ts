@@ -1,5 +1,6 @@
 /** --version: prints, or makes the process report another version. Pure. */
 import { managerErrors } from './errors.ts'
+import { parseVersion } from './options/go-version.ts'
 
 interface VersionAnswer {
   /** To be printed instead of running. */
@@ -18,13 +19,21 @@ export function versionAnswer(value: string, version: string, commit: string): V
     const pairs = Object.entries(fields).map(([name, text]) => `${name}:${JSON.stringify(text)}`)
     return { version, print: `version.Info{${pairs.join(', ')}}` }
   }
-  // As with upstream's builds, only what follows the release may be another: v1.36.0-mine.
-  if (/^v\d+\.\d+\.\d+/.test(value) && value.split(/[-+]/)[0] === version) return { version: value }
-  const why = value.startsWith('v')
-    ? `version ${JSON.stringify(value)} must match major/minor/patch of default version ${JSON.stringify(version)}`
-    : `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
+  const why = problemOf(value, version)
+  if (why === undefined) return { version: value }
   throw managerErrors.make(
     'FLAG_INVALID',
     `invalid argument ${JSON.stringify(value)} for "--version" flag: ${why}`,
   )
+}
+
+/** As with upstream's builds, only what follows the release may be another: v1.36.0-mine. */
+function problemOf(value: string, version: string): string | undefined {
+  if (!value.startsWith('v'))
+    return `strconv.ParseBool: parsing ${JSON.stringify(value)}: invalid syntax`
+  const parsed = parseVersion(value, 3)
+  if (typeof parsed === 'string') return parsed
+  return `v${parsed.numbers.join('.')}` === version && /^(?:$|[-+])/.test(parsed.rest)
+    ? undefined
+    : `version ${JSON.stringify(value)} must match major/minor/patch of default version ${JSON.stringify(version)}`
 }

@@ -3,7 +3,7 @@ import { knownCloudControllers } from './cloud-controller-names.ts'
 import { unknownItems } from '../controller-names.ts'
 import { commonProblems, portProblems } from '../options/options.ts'
 import type { Options } from '../options/options.ts'
-import { tlsProblems } from '../serving/tls-settings.ts'
+import { tlsProblem } from '../serving/tls-settings.ts'
 
 /** Off by default. */
 const WEBHOOK_GATE = 'CloudControllerManagerWebhook'
@@ -35,7 +35,8 @@ function* webhookProblems(options: Options): Generator<string> {
   const port = options.number('webhook-secure-port')
   if (port !== 0 && port === options.number('secure-port'))
     yield '--webhook-secure-port cannot be the same value as --secure-port'
-  yield* tlsProblems(options, 'webhook-')
+  const tls = tlsProblem(options, 'webhook-')
+  if (tls !== undefined) yield tls
   const files = [
     options.text('webhook-tls-cert-file'),
     options.text('webhook-tls-private-key-file'),

@@ -128,7 +128,7 @@ const webhookServing = group('Webhook serving', [
   ],
   ['webhook-tls-cert-file', 'string', '', 'PEM certificate of the webhook server.'],
   ['webhook-tls-cipher-suites', 'strings', '', 'As --tls-cipher-suites, for webhooks.'],
-  ['webhook-tls-curve-preferences', 'strings', '', 'As --tls-curve-preferences, for webhooks.'],
+  ['webhook-tls-curve-preferences', 'integers', '', 'As --tls-curve-preferences, for webhooks.'],
   ['webhook-tls-min-version', 'string', '', 'As --tls-min-version, for webhooks.'],
   ['webhook-tls-private-key-file', 'string', '', 'PEM key of the webhook server.'],
 ])

@@ -237,7 +237,7 @@ export const controllerFlags: readonly FlagGroup[] = [
     ],
     [
       'node-eviction-rate',
-      'float',
+      'float32',
       '0.1',
       'Nodes per second from which pods are deleted in a healthy zone.',
     ],
@@ -248,10 +248,10 @@ export const controllerFlags: readonly FlagGroup[] = [
       'How long a node may be silent before it is unhealthy.',
     ],
     ['node-startup-grace-period', 'duration', '1m0s', 'The same for nodes that have just started.'],
-    ['secondary-node-eviction-rate', 'float', '0.01', 'The eviction rate in an unhealthy zone.'],
+    ['secondary-node-eviction-rate', 'float32', '0.01', 'The eviction rate in an unhealthy zone.'],
     [
       'unhealthy-zone-threshold',
-      'float',
+      'float32',
       '0.55',
       'Share of unhealthy nodes that makes a zone unhealthy.',
     ],

@@ -85,7 +85,7 @@ export const generalFlags: readonly FlagGroup[] = [
       'Content type of requests to the API server.',
       'JSON is sent, which every server accepts',
     ],
-    ['kube-api-qps', 'float', '20', 'Requests per second to the API server, per client.'],
+    ['kube-api-qps', 'float32', '20', 'Requests per second to the API server, per client.'],
     ['leader-elect', 'bool', 'true', 'Gain leadership before running the loops.'],
     [
       'leader-elect-lease-duration',

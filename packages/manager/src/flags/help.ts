@@ -1,6 +1,6 @@
 /** The text of --help: groups as upstream has them, one flag to a paragraph. Pure. */
 import type { FlagGroup } from './flag-group.ts'
-import type { FlagDefinition } from './pflag.ts'
+import type { FlagDefinition, FlagType } from './pflag.ts'
 
 export function usageOf(program: string): string {
   return `Usage:\n  ${program} [flags]\n`
@@ -31,10 +31,18 @@ function flagText(flag: FlagDefinition, columns: number): string {
   return `  ${short}--${flag.name}${value}${preset}\n${wrap(flag.help + note, 16, Math.max(columns, 60))}`
 }
 
-/** As upstream's --help has it. */
+/** As upstream's --help has them, where they are not called so here. */
+const SHOWN_TYPES: Partial<Record<FlagType, string>> = {
+  int: 'int32',
+  int64: 'int',
+  integers: 'int32Slice',
+  mapStringBool: 'colonSeparatedMultimapStringString',
+  modules: 'pattern=N,...',
+  uint: 'Level',
+}
+
 function shownType({ type }: FlagDefinition): string {
-  if (type === 'modules') return 'pattern=N,...'
-  return type === 'uint' ? 'Level' : type.replace('int64', 'int')
+  return SHOWN_TYPES[type] ?? type
 }
 
 function shownDefault(flag: FlagDefinition): string {

@@ -271,3 +271,99 @@ test('values are shown as Go prints them', () => {
 test('gates of a component that does not exist are refused', () => {
   assert.throws(() => parse('--feature-gates=other:A=true'), /component not registered: other/)
 })
+
+test('lists are records of CSV', () => {
+  const lists = (text: string) => valueOf('controllers', `--controllers=${text}`)
+  assert.deepEqual(lists('"a,b",c'), ['a,b', 'c'])
+  assert.deepEqual(lists('"a""b",c'), ['a"b', 'c'])
+  assert.deepEqual(lists('"a\nb",c'), ['a\nb', 'c'])
+  assert.deepEqual(lists('\n\na\nb,c'), ['a'])
+  assert.deepEqual(lists('a\r\nb'), ['a'])
+  assert.deepEqual(lists('a,,b'), ['a', '', 'b'])
+  assert.deepEqual(lists(','), ['', ''])
+  const refused = {
+    '"a': 'parse error on line 1, column 3: extraneous or missing " in quoted-field',
+    '"a"b': 'parse error on line 1, column 3: extraneous or missing " in quoted-field',
+    'a,"b': 'parse error on line 1, column 5: extraneous or missing " in quoted-field',
+    'a,b"': 'parse error on line 1, column 4: bare " in non-quoted-field',
+    'é,"é"x': 'parse error on line 1, column 7: extraneous or missing " in quoted-field',
+    '"a\nb':
+      'record on line 1; parse error on line 2, column 2: extraneous or missing " in quoted-field',
+    '\n': 'EOF',
+  }
+  for (const [text, why] of Object.entries(refused))
+    assert.throws(() => lists(text), {
+      message: `invalid argument ${JSON.stringify(text)} for "--controllers" flag: ${why}`,
+    })
+})
+
+test('lists are shown as records of CSV', () => {
+  const flag = flagDefinitions.find(({ name }) => name === 'controllers')!
+  const shown = flagValueText(flag, ['a,b', ' c', '\\.', 'd"e', 'f g', ''])
+  assert.equal(shown, String.raw`["a,b"," c","\.","d""e",f g,]`)
+})
+
+test('numbers with a point are read as Go reads them, in 32 bits where upstream has 32', () => {
+  const read = (text: string, name = 'kube-api-qps') => valueOf(name, `--${name}=${text}`)
+  for (const [text, value] of [
+    ['0x1p-2', 0.25],
+    ['0X1.8P1', 3],
+    ['0x_1p0', 1],
+    ['1_0', 10],
+    ['1.', 1],
+    ['.5', 0.5],
+    ['NaN', NaN],
+    ['Inf', Infinity],
+    ['-infinity', -Infinity],
+    ['16777217', 16_777_216],
+    ['123456789', 123_456_790],
+    ['0.30000001', 0.3],
+    ['1e-50', 0],
+  ] as const)
+    assert.deepEqual(read(text), value, text)
+  assert.equal(read('16777217', 'horizontal-pod-autoscaler-tolerance'), 16_777_217)
+  assert.equal(read('0x1p-1080', 'horizontal-pod-autoscaler-tolerance'), 0)
+  for (const text of ['', ' 1', '0x1', '0b1', '1__0', '_1', '+nan', 'infin', '1e'])
+    assert.throws(() => read(text), /strconv.ParseFloat: parsing ".*": invalid syntax$/, text)
+  for (const text of ['1e39', '3.4028236e38'])
+    assert.throws(() => read(text), /strconv.ParseFloat: parsing ".*": value out of range$/, text)
+})
+
+test('addresses are kept as Go writes them, and a blank one says nothing', () => {
+  const read = (...texts: string[]) =>
+    valueOf('bind-address', ...texts.map((text) => `--bind-address=${text}`))
+  assert.equal(read('FE80::1'), 'fe80::1')
+  assert.equal(read('0:0:0:0:0:0:0:1'), '::1')
+  assert.equal(read('::ffff:1.2.3.4'), '1.2.3.4')
+  assert.equal(read('\t1.1.1.1'), '1.1.1.1')
+  assert.equal(read(''), '0.0.0.0')
+  assert.equal(read('1.1.1.1', ''), '1.1.1.1')
+})
+
+test('integers between commas', () => {
+  const read = (text: string) => valueOf('tls-curve-preferences', `--tls-curve-preferences=${text}`)
+  assert.deepEqual(valueOf('tls-curve-preferences'), [])
+  assert.deepEqual(read('29,0x17'), ['29', '23'])
+  for (const text of ['', 'P256', '29, 23'])
+    assert.throws(() => read(text), /strconv.ParseInt: parsing ".*": invalid syntax$/)
+  assert.throws(() => read('999999999999'), /value out of range$/)
+})
+
+test('short flags without a value stand before others, and dashes begin no name', () => {
+  assert.equal(valueOf('help', '-hv4'), true)
+  assert.equal(valueOf('v', '-hv4'), 4)
+  assert.equal(valueOf('help', '-h=false'), false)
+  assert.throws(() => parse('-hx'), /unknown shorthand flag: 'x' in -x$/)
+  assert.throws(() => parse('---'), /bad flag syntax: ---$/)
+})
+
+test('pairs of nothing are pairs where gates are meant, and none where texts are', () => {
+  assert.deepEqual(
+    [...(valueOf('feature-gates', '--feature-gates=,') as ReadonlyMap<string, boolean>)],
+    [],
+  )
+  assert.throws(
+    () => parse('--allow-metric-labels='),
+    /for "--allow-metric-labels" flag: {2}must be formatted as key=value$/,
+  )
+})

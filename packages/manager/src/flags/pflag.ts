@@ -3,8 +3,10 @@
  * Contract: docs/behaviour/runtime/manager.md, Startup sequence. Pure.
  */
 import { compareStrings, formatGoDuration, goFloat, parseGoDuration } from '@gyropilot/foundation'
-import { parseIp } from '@gyropilot/api'
+import { formatIp, parseIp } from '@gyropilot/api'
 import { managerErrors } from '../errors.ts'
+import { CsvError, csvRecord, readCsvRecord } from './csv.ts'
+import { parseGoFloat } from './go-float.ts'
 
 export type FlagType =
   | 'string'
@@ -14,9 +16,12 @@ export type FlagType =
   | 'int64'
   | 'uint'
   | 'float'
+  | 'float32'
   | 'duration'
-  /** Comma-separated and repeatable; the first use replaces the default. */
+  /** A record of CSV, repeatable; the first use replaces the default. */
   | 'strings'
+  /** Integers between commas, repeatable; kept as texts of decimal digits. */
+  | 'integers'
   /** `a=true,b=false`, repeatable. */
   | 'mapStringBool'
   /** A Kubernetes quantity, as text. */
@@ -80,16 +85,14 @@ export function parseFlags(
       stray.push(arg)
       continue
     }
-    const { flag, text } = arg.startsWith('--')
-      ? longFlag(arg, byName)
-      : shortFlag(arg, byShorthand)
-    const value = text ?? implicitValue(flag) ?? queue.shift()
-    if (value === undefined) throw invalid(`flag needs an argument: ${shown(arg, flag)}`)
-    values.set(
-      flag.name,
-      merged(flag, given.has(flag.name) ? values.get(flag.name) : undefined, value),
-    )
-    given.add(flag.name)
+    const uses = arg.startsWith('--') ? [longFlag(arg, byName)] : shortFlags(arg, byShorthand)
+    for (const { flag, text } of uses) {
+      const value = text ?? implicitValue(flag) ?? queue.shift()
+      if (value === undefined) throw invalid(`flag needs an argument: ${shown(arg, flag)}`)
+      const before = values.get(flag.name)!
+      values.set(flag.name, merged(flag, { before, isFirst: !given.has(flag.name) }, value))
+      given.add(flag.name)
+    }
   }
   if (stray.length > 0) {
     const listed = stray.map((arg) => JSON.stringify(arg)).join(' ')
@@ -99,9 +102,12 @@ export function parseFlags(
   return { values, given }
 }
 
-/** No pairs of files are a default that cannot be written. */
+/** Some defaults are none that could be written: no pairs of files, no pairs of texts. */
 function presetOf(flag: FlagDefinition): FlagValue {
-  return flag.type === 'namedCertKey' ? [] : convert(flag, flag.default)
+  if (flag.type === 'namedCertKey') return []
+  if (flag.default === '' && flag.type === 'integers') return []
+  if (flag.default === '' && flag.type === 'stringToString') return new Map()
+  return convert(flag, flag.default)
 }
 
 function invalid(message: string): Error {
@@ -115,17 +121,32 @@ function shown(arg: string, flag: FlagDefinition): string {
 function longFlag(arg: string, byName: ReadonlyMap<string, FlagDefinition>) {
   const equals = arg.indexOf('=')
   const written = arg.slice(2, equals < 0 ? undefined : equals)
-  if (written === '') throw invalid(`bad flag syntax: ${arg}`)
+  if (written === '' || written.startsWith('-')) throw invalid(`bad flag syntax: ${arg}`)
   const flag = byName.get(written.replaceAll('_', '-'))
   if (flag === undefined) throw invalid(`unknown flag: --${written}`)
   return { flag, text: equals < 0 ? undefined : arg.slice(equals + 1) }
 }
 
-function shortFlag(arg: string, byShorthand: ReadonlyMap<string, FlagDefinition>) {
-  const flag = byShorthand.get(arg[1]!)
-  if (flag === undefined) throw invalid(`unknown shorthand flag: '${arg[1]}' in ${arg}`)
-  const rest = arg.slice(2)
-  return { flag, text: rest === '' ? undefined : rest.replace(/^=/, '') }
+interface Use {
+  readonly flag: FlagDefinition
+  readonly text: string | undefined
+}
+
+/** `-hv4`: flags that need no value stand before one that takes the rest. */
+function* shortFlags(
+  arg: string,
+  byShorthand: ReadonlyMap<string, FlagDefinition>,
+): Generator<Use> {
+  for (let letters = arg.slice(1); letters !== ''; letters = letters.slice(1)) {
+    const flag = byShorthand.get(letters[0]!)
+    if (flag === undefined) throw invalid(`unknown shorthand flag: '${letters[0]}' in -${letters}`)
+    const rest = letters.slice(1)
+    if (rest !== '' && (rest.startsWith('=') || implicitValue(flag) === undefined)) {
+      yield { flag, text: rest.replace(/^=/, '') }
+      return
+    }
+    yield { flag, text: undefined }
+  }
 }
 
 /** What a flag means without a value; undefined for those that need one. */
@@ -134,9 +155,16 @@ function implicitValue(flag: FlagDefinition): string | undefined {
   return flag.type === 'optionalString' ? 'true' : undefined
 }
 
-function merged(flag: FlagDefinition, before: FlagValue | undefined, text: string): FlagValue {
+/** The first use of a list replaces its default, further ones add to it. */
+function merged(
+  flag: FlagDefinition,
+  { before, isFirst }: { readonly before: FlagValue; readonly isFirst: boolean },
+  text: string,
+): FlagValue {
+  // As pflag: a blank address says nothing.
+  if (flag.type === 'ip' && text === '') return before
   const value = convert(flag, text)
-  if (before === undefined) return value
+  if (isFirst) return value
   if (Array.isArray(value)) return [...(before as string[]), ...value]
   if (value instanceof Map) return new Map([...(before as Map<string, string>), ...value])
   return value
@@ -157,13 +185,11 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
     case 'int64':
     case 'uint':
       return goInteger(text, flag.type, problem)
-    case 'float': {
-      if (text.trim() === '' || Number.isNaN(Number(text))) {
-        throw problem(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`)
-      }
-      if (!Number.isFinite(Number(text)))
-        throw problem(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: value out of range`)
-      return Number(text)
+    case 'float':
+    case 'float32': {
+      const value = parseGoFloat(text, flag.type === 'float' ? 64 : 32)
+      if (typeof value === 'number') return value
+      throw problem(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: ${value}`)
     }
     case 'duration': {
       const durationMs = parseGoDuration(text)
@@ -171,12 +197,14 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
       return durationMs
     }
     case 'strings':
-      return text === '' ? [] : text.split(',')
+      return text === '' ? [] : csvFields(text, problem)
+    case 'integers':
+      return text.split(',').map((item) => String(goInteger(item, 'int', problem)))
     case 'quantity':
       if (QUANTITY.test(text)) return text
       throw problem(`quantities must match the regular expression '${QUANTITY.source}'`)
     case 'ip':
-      return checkedAddress(text.trim(), problem)
+      return address(text.trim(), problem)
     case 'modules':
       return text === '' ? [] : text.split(',').map((item) => checkedModule(item, problem))
     case 'stringToString':
@@ -184,7 +212,7 @@ function convert(flag: FlagDefinition, text: string): FlagValue {
     case 'namedCertKey':
       return [checkedCertKey(text, problem)]
     case 'mapStringBool':
-      return new Map(text === '' ? [] : text.split(',').map(parsePair))
+      return new Map(text.split(',').filter(Boolean).map(parsePair))
   }
 }
 
@@ -193,10 +221,9 @@ function parseStringToString(
   text: string,
   problem: (detail: string) => Error,
 ): ReadonlyMap<string, string> {
-  if (text === '') return new Map()
   if (!text.includes('=')) throw problem(`${text} must be formatted as key=value`)
   const isOne = text.split('=').length === 2
-  const fields = isOne ? [text.replace(/^"+|"+$/g, '')] : csvFields(text)
+  const fields = isOne ? [text.replace(/^"+|"+$/g, '')] : csvFields(text, problem)
   return new Map(
     fields.map((field) => {
       const equals = field.indexOf('=')
@@ -206,9 +233,12 @@ function parseStringToString(
   )
 }
 
-function csvFields(line: string): readonly string[] {
-  const fields = line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)
-  return [...fields].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '')
+function csvFields(text: string, problem: (detail: string) => Error): string[] {
+  try {
+    return readCsvRecord(text)
+  } catch (error) {
+    throw error instanceof CsvError ? problem(error.message) : error
+  }
 }
 
 const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/
@@ -235,10 +265,12 @@ function goInteger(
   return Number(isNegative ? -value : value)
 }
 
-/** Empty: all addresses, as pflag has it. */
-function checkedAddress(text: string, problem: (detail: string) => Error): string {
-  if (text === '' || parseIp(text) !== undefined) return text
-  throw problem(`failed to parse IP: ${JSON.stringify(text)}`)
+/** As Go writes it: an IPv4 address that is mapped into IPv6 is an IPv4 address. */
+function address(text: string, problem: (detail: string) => Error): string {
+  const ip = parseIp(text)
+  if (ip === undefined) throw problem(`failed to parse IP: ${JSON.stringify(text)}`)
+  const isMapped = ip.family === 6 && ip.value >> 32n === 0xffffn
+  return formatIp(isMapped ? { family: 4, value: ip.value & 0xffff_ffffn } : ip)
 }
 
 function checkedModule(item: string, problem: (detail: string) => Error): string {
@@ -291,22 +323,20 @@ function componentAndName(text: string): readonly [component: string, name: stri
 export function flagValueText(flag: FlagDefinition, value: FlagValue): string {
   if (flag.type === 'stringToString') {
     const pairs = [...(value as ReadonlyMap<string, string>)].map((pair) => pair.join('='))
-    const fields = pairs
-      .sort(compareStrings)
-      .map((pair) => (/[",]/.test(pair) ? csvQuoted(pair) : pair))
-    return `[${fields.join(',')}]`
+    return `[${csvRecord(pairs.sort(compareStrings))}]`
   }
   if (value instanceof Map) {
     const pairs = [...(value as ReadonlyMap<string, boolean>)].map(([name, on]) => `:${name}=${on}`)
     return pairs.sort(compareStrings).join(',')
   }
   if (flag.type === 'modules') return (value as readonly string[]).join(',')
-  if (Array.isArray(value)) return `[${value.join(flag.type === 'namedCertKey' ? ';' : ',')}]`
+  if (flag.type === 'namedCertKey') return `[${(value as readonly string[]).join(';')}]`
+  if (Array.isArray(value)) return `[${csvRecord(value)}]`
   if (flag.type === 'duration') return formatGoDuration(value as number)
   if (flag.type === 'optionalString') return value === '' ? 'false' : String(value)
-  return flag.type === 'float' ? goFloat(value as number) : String(value)
+  return typeof value === 'number' ? numberText(flag, value) : String(value)
 }
 
-function csvQuoted(field: string): string {
-  return `"${field.replaceAll('"', '""')}"`
+function numberText({ type }: FlagDefinition, value: number): string {
+  return type === 'float' || type === 'float32' ? goFloat(value) : String(value)
 }

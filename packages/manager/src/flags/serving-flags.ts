@@ -42,9 +42,9 @@ export const servingFlags: readonly FlagGroup[] = [
     ],
     [
       'tls-curve-preferences',
-      'strings',
+      'integers',
       '',
-      'Key exchange curves in order of preference, by number or name: 23 P256, 24 P384, 25 P521, 29 X25519, 4588 X25519MLKEM768.',
+      'Key exchange curves by number, in order of preference: 23 P256, 24 P384, 25 P521, 29 X25519, 4588 X25519MLKEM768.',
     ],
     [
       'tls-min-version',

@@ -79,10 +79,13 @@ test('keys name a metric and a label', () => {
     )
 })
 
-test('a manifest is a mapping, by itself or under allowListMapping', () => {
+test('a manifest is a mapping of texts, and of nothing else', () => {
   const mapping = { 'a_total,code': '200,404' }
   assert.deepEqual([...manifestMapping(mapping)], Object.entries(mapping))
-  assert.deepEqual([...manifestMapping({ allowListMapping: mapping })], Object.entries(mapping))
+  assert.throws(
+    () => manifestMapping({ allowListMapping: mapping }),
+    /the values of "allowListMapping" are no text/,
+  )
   assert.throws(() => manifestMapping(['a']), /the manifest is not a mapping/)
   assert.throws(() => manifestMapping({ 'a,b': [1] }), /the values of "a,b" are no text/)
 })

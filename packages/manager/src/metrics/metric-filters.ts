@@ -35,18 +35,49 @@ export function allowedLabelsProblem(
   return `${field}: Invalid value: ${given}: must have keys with format \`metricName,labelName\` where metricName matches "[a-zA-Z_:][a-zA-Z0-9_:]*" and labelName matches "[a-zA-Z_][a-zA-Z0-9_]*"`
 }
 
-/** The content of --allow-metric-labels-manifest, already parsed: the mapping, or an object that holds it. */
+/** The content of --allow-metric-labels-manifest, already parsed. */
 export function manifestMapping(document: unknown): ReadonlyMap<string, string> {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     throw new Error('the manifest is not a mapping')
   }
-  const { allowListMapping } = document as { allowListMapping?: unknown }
-  if (typeof allowListMapping === 'object' && allowListMapping !== null)
-    return manifestMapping(allowListMapping)
   const entries = Object.entries(document)
-  const odd = entries.find(([, values]) => typeof values === 'object')
+  const odd = entries.find(([, values]) => typeof values === 'object' && values !== null)
   if (odd !== undefined) throw new Error(`the values of ${JSON.stringify(odd[0])} are no text`)
-  return new Map(entries.map(([key, values]) => [key, String(values)]))
+  return new Map(entries.map(([key, values]) => [key, String(values ?? '')]))
+}
+
+/** The only minor version that --show-hidden-metrics-for-version may name. */
+const PREVIOUS = '1.35'
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
+
+/** What the flags of metrics are read from. */
+interface FilterFlags {
+  text(name: string): string
+  list(name: string): readonly string[]
+  mapping(name: string): ReadonlyMap<string, string>
+}
+
+/** What is wrong with flags of metrics, in upstream's order; what a manifest holds is looked at when it is read. */
+export function* metricProblems(flags: FilterFlags): Generator<string> {
+  const hidden = flags.text('show-hidden-metrics-for-version')
+  if (hidden !== '' && hidden !== PREVIOUS)
+    yield `metrics.showHiddenMetricsForVersion: Invalid value: ${JSON.stringify(hidden)}: must be omitted or have the value '${PREVIOUS}'; only the previous minor version is allowed`
+  const disabled = flags.list('disabled-metrics')
+  const odd = disabled.find((name) => !METRIC_NAME.test(name))
+  if (odd !== undefined)
+    yield `metrics.disabledMetrics: Invalid value: ${JSON.stringify(disabled)}: must be fully qualified metric names matching ${JSON.stringify(METRIC_NAME.source)}, got ${JSON.stringify(odd)}`
+  const allowed = flags.mapping('allow-metric-labels')
+  const labels = allowedLabelsProblem(allowed)
+  if (labels !== undefined) yield labels
+  const manifest = flags.text('allow-metric-labels-manifest')
+  if (allowed.size === 0 || manifest === '') return
+  const given = {
+    ...(hidden === '' ? {} : { showHiddenMetricsForVersion: hidden }),
+    ...(disabled.length === 0 ? {} : { disabledMetrics: disabled }),
+    allowListMapping: Object.fromEntries(allowed),
+    allowListMappingManifest: manifest,
+  }
+  yield `metrics: Invalid value: ${JSON.stringify(given)}: cannot specify both allowListMapping and allowListMappingManifest`
 }
 
 /** A registry with the filters in front. What they did is counted in `about`. */

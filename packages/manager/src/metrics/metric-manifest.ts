@@ -12,9 +12,9 @@ export async function metricFilters(
   host: Pick<HostEnvironment, 'readTextFile'>,
 ): Promise<MetricFilters> {
   const disabled = new Set(options.list('disabled-metrics'))
-  const given = options.mapping('allow-metric-labels')
   const path = options.text('allow-metric-labels-manifest')
-  if (given.size > 0 || path === '') return { disabled, allowed: allowedLabels(given) }
+  if (path === '')
+    return { disabled, allowed: allowedLabels(options.mapping('allow-metric-labels')) }
   const refuse = (why: string): Error =>
     managerErrors.make(
       'OPTIONS_INVALID',

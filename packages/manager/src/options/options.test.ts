@@ -5,10 +5,12 @@ import { helpText } from '../flags/help.ts'
 import { flagDefinitions } from '../flags/kube-controller-manager-flags.ts'
 import { parseFlags } from '../flags/pflag.ts'
 import { kubeControllerManager } from '../kube-controller-manager.ts'
-import { Options, validate, validateGates } from './options.ts'
+import { Options, validate, validateGates, validateLogging, validateServing } from './options.ts'
 
 const optionsOf = (...args: string[]) => new Options(parseFlags(flagDefinitions, args))
 const check = (...args: string[]) => validate(optionsOf(...args))
+const checkServing = (...args: string[]) => validateServing(optionsOf(...args))
+const checkLogging = (...args: string[]) => validateLogging(optionsOf(...args))
 const checkGates = (...args: string[]) => validateGates(optionsOf(...args))
 
 test('the defaults are valid', () => {
@@ -67,22 +69,63 @@ test('of a pair of signing files half is refused, in the words that upstream has
     assert.doesNotThrow(() => check(`--cluster-signing-${half}-file=/a`), 'nothing is signed then')
 })
 
-test('too few workers and ports out of range are told in upstream’s words, in its order', () => {
+test('all problems are told at once, in upstream’s words and order', () => {
   const given = [
+    '--emulated-version=1.35',
+    '--min-compatibility-version=1.36',
     '--controllers=nope',
-    '--cloud-provider=aws',
+    '--cloud-provider=z',
+    '--cidr-allocator-type=q',
+    '--leader-elect-resource-lock=e',
+    '--show-hidden-metrics-for-version=1.3',
+    '--disabled-metrics=a,-',
+    '--cluster-signing-cert-file=a',
+    '--cluster-signing-legacy-unknown-cert-file=b',
+    '--service-cluster-ip-range=a,b,c',
+    '--attach-detach-reconcile-sync-period=1ms',
+    '--max-endpoints-per-slice=0',
+    '--concurrent-service-endpoint-syncs=0',
+    '--mirroring-concurrent-service-endpoint-syncs=0',
+    '--mirroring-max-endpoints-per-subset=0',
+    '--concurrent-daemonset-syncs=0',
+    '--concurrent-statefulset-syncs=0',
     '--concurrent-job-syncs=0',
+    '--concurrent-cron-job-syncs=0',
+    '--concurrent-horizontal-pod-autoscaler-syncs=0',
+    '--concurrent-ephemeralvolume-syncs=0',
     '--concurrent-resourceclaim-syncs=0',
     '--concurrent-device-taint-eviction-syncs=-1',
     '--secure-port=-1',
+    '--requestheader-username-headers= ',
+    '--requestheader-uid-headers=a',
   ]
   const told = [
+    'minCompatibilityVersion version 1.36 is not between [1.33, 1.35]',
+    'resourceLock value must be "leases"',
     '"nope" is not in the list of known controllers',
-    'concurrent-job-syncs must be greater than 0, but got 0',
-    'concurrent-resourceclaim-syncs must be larger than 0, got 0',
+    'duration time must be greater than one second as set via command line option reconcile-sync-loop-period',
+    '"cluster-signing-legacy-unknown": cannot specify cert without key',
+    'cannot specify --cluster-signing-{cert,key}-file and other --cluster-signing-*-file flags at the same time',
+    'concurrent-daemonset-syncs must be greater than 0, but got 0',
     'concurrent-device-taint-eviction-syncs must be greater than zero, got -1',
+    'concurrent-resourceclaim-syncs must be larger than 0, got 0',
+    'concurrent-statefulset-syncs must be greater than 0, but got 0',
+    'concurrent-service-endpoint-syncs must not be less than 1, but got 0',
+    'max-endpoints-per-slice must not be less than 1, but got 0',
+    'mirroring-concurrent-service-endpoint-syncs must not be less than 1, but got 0',
+    'mirroring-max-endpoints-per-subset must not be less than 1, but got 0',
+    'concurrent-ephemeralvolume-syncs must be greater than 0, but got 0',
+    'concurrent-horizontal-pod-autoscaler-syncs must be greater than 0, but got 0',
+    'concurrent-job-syncs must be greater than 0, but got 0',
+    'concurrent-cron-job-syncs must be greater than 0, but got 0',
+    '--service-cluster-ip-range can not contain more than two entries',
     '--secure-port -1 must be between 0 and 65535, inclusive. 0 for turning off secure port',
-    'cloud provider "aws" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider',
+    'empty value in "requestheader-username-headers"',
+    '--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work',
+    `metrics.showHiddenMetricsForVersion: Invalid value: "1.3": must be omitted or have the value '1.35'; only the previous minor version is allowed`,
+    'metrics.disabledMetrics: Invalid value: ["a","-"]: must be fully qualified metric names matching "^[a-zA-Z_:][a-zA-Z0-9_:]*$", got "-"',
+    'cloud provider "z" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider',
+    'built-in cloud providers are disabled. The ipam q is not available',
   ]
   assert.throws(() => check(...given), { message: `[${told.join(', ')}]` })
 })
@@ -128,19 +171,16 @@ test("kubeadm's arguments are valid as they are", () => {
   assert.deepEqual(options.list('controllers'), ['*', 'bootstrapsigner', 'tokencleaner'])
 })
 
-test('all problems are told at once', () => {
-  assert.throws(() => check('--concurrent-job-syncs=0', '--max-endpoints-per-slice=1001'), {
-    message:
-      '[concurrent-job-syncs must be greater than 0, but got 0, max-endpoints-per-slice must not be more than 1000, but got 1001]',
-  })
-})
-
 test('versions are read as major.minor of kube, once', () => {
   const refused = {
     '--emulated-version=new': 'could not parse "new" as version',
     '--emulated-version=kube=1.35.2': 'patch version not allowed, got: kube=1.35.2',
     '--emulated-version=1.34,kube=1.35': 'duplicate version flag, kube=1.34 and kube=1.35',
     '--min-compatibility-version=other=1.34': 'component not registered: other',
+    '--emulated-version=v1.35.2': 'patch version not allowed, got: kube=1.35.2',
+    '--emulated-version=1': 'illegal version string "1"',
+    '--emulated-version=01.34': 'illegal zero-prefixed version component "01" in "01.34"',
+    '--emulated-version=a=b=c': 'could not parse "b=c" as version',
   }
   for (const [arg, message] of Object.entries(refused))
     assert.throws(() => checkGates(arg), { exitCode: 1, message })
@@ -274,26 +314,74 @@ test('alpha options of logging need their gate', () => {
   const told = ['text.splitStream', 'text.infoBufferSize', 'json.splitStream'].map(
     (field) => `options.${field}: Forbidden: Feature LoggingAlphaOptions is disabled`,
   )
-  assert.throws(() => check(...alpha), { message: `[${told.join(', ')}]` })
-  assert.doesNotThrow(() => check(...alpha, '--feature-gates=LoggingAlphaOptions=true'))
+  assert.throws(() => checkLogging(...alpha), { message: `[${told.join(', ')}]` })
+  assert.doesNotThrow(() => checkLogging(...alpha, '--feature-gates=LoggingAlphaOptions=true'))
+})
+
+test('what is wrong with the flags of logs is told before and without everything else', () => {
+  const given = [
+    '--logging-format=xml',
+    '--log-flush-frequency=0',
+    '--vmodule=a=1',
+    '--controllers=nope',
+  ]
+  const told = [
+    'flushFrequency: Invalid value: "0s": Must be greater than zero',
+    'format: Invalid value: "xml": Unsupported log format',
+    'vmodule: Forbidden: Only supported for text log format',
+  ]
+  assert.throws(() => checkLogging(...given), { message: `[${told.join(', ')}]` })
+})
+
+test('of what is served with the first problem is told, and only where something is served', () => {
+  const wrong = [
+    '--authorization-always-allow-paths=/a*b',
+    '--tls-min-version=TLS13',
+    '--tls-curve-preferences=23,7',
+    '--tls-cipher-suites=AES,DES',
+    '--tls-cert-file=/a',
+  ]
+  const told = [
+    'only trailing * allowed in "a*b"',
+    'unknown tls version "TLS13"',
+    'curve preference 7 is not supported by the current Go version',
+    "Cipher suite AES not supported or doesn't exist",
+    'missing filename for serving cert',
+  ]
+  for (const [index, message] of told.entries())
+    assert.throws(() => checkServing(...wrong.slice(0, index + 1)), { exitCode: 1, message })
+  assert.doesNotThrow(() => check(...wrong))
+  assert.doesNotThrow(() => checkServing(...wrong, '--secure-port=0'))
+})
+
+test('a manifest of labels goes without the flag', () => {
+  assert.throws(
+    () => check('--allow-metric-labels=a,b=c', '--allow-metric-labels-manifest=/m.yaml'),
+    {
+      message:
+        'metrics: Invalid value: {"allowListMapping":{"a,b":"c"},"allowListMappingManifest":"/m.yaml"}: cannot specify both allowListMapping and allowListMappingManifest',
+    },
+  )
 })
 
 const valid: readonly (readonly string[])[] = [
   ['--emulated-version=1.35', '--min-compatibility-version=kube=1.34'],
   ['--show-hidden-metrics-for-version=1.35'],
   ['--allow-metric-labels=a_total,code=200,404', '--allow-metric-labels=b_total,code=200'],
-  ['--tls-min-version=VersionTLS13', '--tls-curve-preferences=29,P256'],
+  ['--tls-min-version=VersionTLS13', '--tls-curve-preferences=29,0x17'],
+  ['--cidr-allocator-type='],
+  ['--requestheader-uid-headers=a,X-REMOTE-uid'],
   ['--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_AES_128_GCM_SHA256'],
   ['--vmodule=garbage*=4,job_controller=2'],
   ['--concurrent-gc-syncs=0', '--concurrent-namespace-syncs=0', '--concurrent-deployment-syncs=0'],
   ['--terminated-pod-gc-threshold=-1'],
   ['--authorization-always-allow-paths=/healthz,/debug/*'],
-  // Nothing is served: nobody looks at what it would be served with.
-  ['--secure-port=0', '--tls-min-version=TLS13', '--tls-cipher-suites=AES', '--tls-cert-file=/a'],
 ]
 
 for (const args of valid)
-  test(`valid: ${args.join(' ')}`, () => assert.doesNotThrow(() => check(...args)))
+  test(`valid: ${args.join(' ')}`, () => {
+    for (const look of [check, checkLogging, checkServing]) assert.doesNotThrow(() => look(...args))
+  })
 
 const invalid: readonly (readonly [readonly string[], RegExp])[] = [
   [['--emulated-version=1.32'], /emulation version 1.32 is not between \[1.33, 1.36.0\]/],
@@ -309,21 +397,11 @@ const invalid: readonly (readonly [readonly string[], RegExp])[] = [
     ['--allow-metric-labels=a_total=200'],
     /^metrics.allowListMapping: Invalid value: \{"a_total":"200"\}: must have keys with format `metricName,labelName` where /,
   ],
-  [['--tls-min-version=TLS13'], /unknown tls version "TLS13"/],
-  [['--tls-cipher-suites=AES'], /Cipher suite AES not supported or doesn't exist/],
-  [['--tls-curve-preferences=7'], /curve preference "7" is not supported/],
-  [
-    ['--vmodule=job=1', '--logging-format=json'],
-    /^vmodule: Forbidden: Only supported for text log format$/,
-  ],
   [
     ['--attach-detach-reconcile-sync-period=999ms'],
     /greater than one second as set via command line option reconcile-sync-loop-period$/,
   ],
-  [['--authorization-always-allow-paths=/a*b'], /only at the end of a path/],
   [['--service-cluster-ip-range=10.0.0.0/8,fd00::/8,11.0.0.0/8'], /more than two entries/],
-  [['--tls-cert-file=/a'], /^missing filename for serving cert$/],
-  [['--logging-format=xml'], /^format: Invalid value: "xml": Unsupported log format$/],
   [
     ['--secure-port=70000'],
     /--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0$/,

@@ -1,12 +1,14 @@
 /** Typed options from flags, and what is wrong with them together. Contract: docs/behaviour/runtime/manager.md. Pure. */
-import { aggregateText } from '@gyropilot/foundation'
+import { aggregateText, formatGoDuration } from '@gyropilot/foundation'
 import type { FlagValue, ParsedFlags } from '../flags/pflag.ts'
 import type { CompatibilityVersions } from '../metrics/binary-metrics.ts'
 import { managerErrors } from '../errors.ts'
 import { unknownItems } from '../controller-names.ts'
 import { dependencyProblems, gateProblems, gateValues } from './feature-gates.ts'
-import { allowedLabelsProblem } from '../metrics/metric-filters.ts'
-import { tlsProblems } from '../serving/tls-settings.ts'
+import { metricProblems } from '../metrics/metric-filters.ts'
+import { tlsProblem } from '../serving/tls-settings.ts'
+import { parseVersion } from './go-version.ts'
+import type { Version } from './go-version.ts'
 
 /** Reads a flag's value by type; the flag table is the only place that knows names and defaults. */
 export class Options {
@@ -64,23 +66,24 @@ export class Options {
   }
 }
 
-/** Workers that must be at least one, the others accept anything; and what is said of too few, where it is said otherwise. */
-const AT_LEAST_ONE: readonly (readonly [string, wording?: string])[] = [
-  ['concurrent-daemonset-syncs'],
-  ['concurrent-statefulset-syncs'],
-  ['concurrent-job-syncs'],
-  ['concurrent-cron-job-syncs'],
-  ['concurrent-horizontal-pod-autoscaler-syncs'],
-  ['concurrent-ephemeralvolume-syncs'],
-  ['concurrent-resourceclaim-syncs', 'larger than 0,'],
-  ['concurrent-device-taint-eviction-syncs', 'greater than zero,'],
-]
+/** Of numbers that not everything is accepted of, in the order in which upstream looks at them. */
+type Bound =
+  /** Workers of which there must be one; and what is said of too few, where it is said otherwise. */
+  readonly [name: string, wording?: string] | readonly [name: string, least: number, most: number]
 
-const RANGES: readonly (readonly [string, number, number])[] = [
+const BOUNDS: readonly Bound[] = [
+  ['concurrent-daemonset-syncs'],
+  ['concurrent-device-taint-eviction-syncs', 'greater than zero,'],
+  ['concurrent-resourceclaim-syncs', 'larger than 0,'],
+  ['concurrent-statefulset-syncs'],
   ['concurrent-service-endpoint-syncs', 1, 50],
   ['max-endpoints-per-slice', 1, 1000],
   ['mirroring-concurrent-service-endpoint-syncs', 1, 50],
   ['mirroring-max-endpoints-per-subset', 1, 1000],
+  ['concurrent-ephemeralvolume-syncs'],
+  ['concurrent-horizontal-pod-autoscaler-syncs'],
+  ['concurrent-job-syncs'],
+  ['concurrent-cron-job-syncs'],
 ]
 
 const HIGHEST_PORT = 65_535
@@ -103,37 +106,53 @@ export function validate(
   if (problems.length > 0) throw managerErrors.make('OPTIONS_INVALID', aggregateText(problems))
 }
 
+/** Throws one error for what is wrong with the flags of logs, alone: upstream begins to log before it looks at the rest. */
+export function validateLogging(options: Options): void {
+  validate(options, loggingProblems)
+}
+
+/** Throws the first of what is wrong with what would be served with, once a cluster is known. */
+export function validateServing(options: Options): void {
+  if (options.number('secure-port') === 0) return
+  const [problem] = servingProblems(options)
+  if (problem !== undefined) throw managerErrors.make('OPTIONS_INVALID', problem)
+}
+
+/** In upstream's order. */
 export function* kubeControllerManagerProblems(options: Options): Generator<string> {
+  yield* versionProblems(options)
+  yield* electionProblems(options)
   yield* unknownItems(options.list('controllers'))
-  for (const [name, wording = 'greater than 0, but'] of AT_LEAST_ONE) {
-    if (options.number(name) < 1) yield `${name} must be ${wording} got ${options.number(name)}`
+  if (options.number('attach-detach-reconcile-sync-period') < 1000) {
+    yield 'duration time must be greater than one second as set via command line option reconcile-sync-loop-period'
   }
-  for (const [name, least, most] of RANGES) yield* rangeProblems(options, name, least, most)
+  yield* signingProblems(options)
+  for (const [name, least, most] of BOUNDS) {
+    const value = options.number(name)
+    if (typeof least === 'number') yield* rangeProblems(name, value, least, most!)
+    else if (value < 1) yield `${name} must be ${least ?? 'greater than 0, but'} got ${value}`
+  }
+  if (options.text('service-cluster-ip-range').split(',').length > 2) {
+    yield '--service-cluster-ip-range can not contain more than two entries'
+  }
   yield* portProblems(options, 'secure-port')
+  yield* frontProxyProblems(options)
+  yield* metricProblems(options)
   const cloudProvider = options.text('cloud-provider')
   if (cloudProvider !== '' && cloudProvider !== 'external') {
     yield `cloud provider ${JSON.stringify(cloudProvider)} was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider`
   }
   const allocator = options.text('cidr-allocator-type')
-  if (allocator !== 'RangeAllocator')
+  if (allocator !== '' && allocator !== 'RangeAllocator')
     yield `built-in cloud providers are disabled. The ipam ${allocator} is not available`
-  if (options.text('service-cluster-ip-range').split(',').length > 2) {
-    yield '--service-cluster-ip-range can not contain more than two entries'
-  }
-  if (options.number('attach-detach-reconcile-sync-period') < 1000) {
-    yield 'duration time must be greater than one second as set via command line option reconcile-sync-loop-period'
-  }
-  yield* commonProblems(options)
-  yield* signingProblems(options)
 }
 
 function* rangeProblems(
-  options: Options,
   name: string,
+  value: number,
   least: number,
   most: number,
 ): Generator<string> {
-  const value = options.number(name)
   if (value < least) yield `${name} must not be less than ${least}, but got ${value}`
   if (value > most) yield `${name} must not be more than ${most}, but got ${value}`
 }
@@ -149,37 +168,58 @@ export function* portProblems(options: Options, name: string): Generator<string>
 
 /** Of flags that all managers have. */
 export function* commonProblems(options: Options): Generator<string> {
+  yield* versionProblems(options)
+  yield* electionProblems(options)
+  yield* frontProxyProblems(options)
+  yield* metricProblems(options)
+}
+
+function* electionProblems(options: Options): Generator<string> {
   if (options.flag('leader-elect') && options.text('leader-elect-resource-lock') !== 'leases') {
     yield 'resourceLock value must be "leases"'
   }
-  if (!/^(text|json)$/.test(options.text('logging-format'))) {
-    yield `format: Invalid value: ${JSON.stringify(options.text('logging-format'))}: Unsupported log format`
+}
+
+/** Those with a header of nothing are looked at in this order. */
+const FRONT_PROXY_FLAGS = [
+  'requestheader-username-headers',
+  'requestheader-group-headers',
+  'requestheader-extra-headers-prefix',
+  'requestheader-allowed-names',
+  'requestheader-uid-headers',
+]
+
+function* frontProxyProblems(options: Options): Generator<string> {
+  for (const flag of FRONT_PROXY_FLAGS) {
+    if (options.list(flag).some((item) => item.trim() === ''))
+      yield `empty value in ${JSON.stringify(flag)}`
   }
-  yield* alphaLoggingProblems(options)
+  const uids = options.list('requestheader-uid-headers')
+  if (uids.length > 0 && !uids.some((name) => name.toLowerCase() === 'x-remote-uid'))
+    yield '--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work'
+}
+
+function* servingProblems(options: Options): Generator<string> {
+  if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file')))
+    yield 'missing filename for serving cert'
+  const tls = tlsProblem(options)
+  if (tls !== undefined) yield tls
   for (const path of options.list('authorization-always-allow-paths')) {
-    if (path.slice(0, -1).includes('*'))
-      yield `${JSON.stringify(path)}: * is allowed only at the end of a path`
-  }
-  const labels = allowedLabelsProblem(options.mapping('allow-metric-labels'))
-  if (labels !== undefined) yield labels
-  const hidden = options.text('show-hidden-metrics-for-version')
-  if (hidden !== '' && hidden !== `1.${NEWEST_MINOR - 1}`) {
-    yield `metrics.showHiddenMetricsForVersion: Invalid value: ${JSON.stringify(hidden)}: must be omitted or have the value '1.${NEWEST_MINOR - 1}'; only the previous minor version is allowed`
-  }
-  yield* servingProblems(options)
-  yield* versionProblems(options)
-  if (options.list('vmodule').length > 0 && options.text('logging-format') !== 'text') {
-    yield 'vmodule: Forbidden: Only supported for text log format'
+    const shown = path.replace(/^\//, '')
+    if (path.slice(0, -1).includes('*')) yield `only trailing * allowed in ${JSON.stringify(shown)}`
   }
 }
 
-/** Where nothing is served nobody looks at what it would be served with. */
-function* servingProblems(options: Options): Generator<string> {
-  if (options.number('secure-port') === 0) return
-  yield* tlsProblems(options)
-  if (Boolean(options.text('tls-cert-file')) !== Boolean(options.text('tls-private-key-file'))) {
-    yield 'missing filename for serving cert'
-  }
+function* loggingProblems(options: Options): Generator<string> {
+  const everyMs = options.number('log-flush-frequency')
+  if (everyMs <= 0)
+    yield `flushFrequency: Invalid value: ${JSON.stringify(formatGoDuration(everyMs))}: Must be greater than zero`
+  const format = options.text('logging-format')
+  if (!/^(text|json)$/.test(format))
+    yield `format: Invalid value: ${JSON.stringify(format)}: Unsupported log format`
+  if (options.list('vmodule').length > 0 && format !== 'text')
+    yield 'vmodule: Forbidden: Only supported for text log format'
+  yield* alphaLoggingProblems(options)
 }
 
 function* alphaLoggingProblems(options: Options): Generator<string> {
@@ -205,39 +245,53 @@ const VERSION_FLAGS = ['emulated-version', 'min-compatibility-version']
 function versionsOf(
   options: Options,
   flag: string,
-): { readonly minor?: number; readonly problem?: string } {
-  let seen: string | undefined
-  let minor: number | undefined
+): { readonly version?: Version; readonly problem?: string } {
+  let seen: { readonly named: string; readonly version: Version } | undefined
   for (const text of options.list(flag)) {
-    const named = text.includes('=') ? text : `kube=${text}`
-    const [component = '', version = ''] = named.split('=')
+    const equals = text.indexOf('=')
+    const component = equals < 0 ? 'kube' : text.slice(0, equals)
+    const version = parseVersion(text.slice(equals + 1))
+    if (typeof version === 'string') return { problem: version }
+    const named = `${component}=${version.numbers.join('.')}`
     if (component !== 'kube') return { problem: `component not registered: ${component}` }
-    const [, digits, patch] = /^v?1\.(\d+)(?:\.(\d+))?$/.exec(version) ?? []
-    if (digits === undefined)
-      return { problem: `could not parse ${JSON.stringify(version)} as version` }
-    if (patch !== undefined) return { problem: `patch version not allowed, got: ${named}` }
-    if (seen !== undefined) return { problem: `duplicate version flag, ${seen} and ${named}` }
-    seen = named
-    minor = Number(digits)
+    if ((version.numbers[2] ?? 0) !== 0)
+      return { problem: `patch version not allowed, got: ${named}` }
+    if (seen !== undefined) return { problem: `duplicate version flag, ${seen.named} and ${named}` }
+    seen = { named, version }
   }
-  return minor === undefined ? {} : { minor }
+  return seen === undefined ? {} : { version: seen.version }
+}
+
+function minorOf(options: Options, flag: string): number | undefined {
+  return versionsOf(options, flag).version?.numbers[1]
 }
 
 /** What --emulated-version and --min-compatibility-version say. The loops are those of 1.36 all the same. */
 export function compatibilityVersions(options: Options): CompatibilityVersions {
-  const emulated = versionsOf(options, 'emulated-version').minor ?? NEWEST_MINOR
+  const emulated = minorOf(options, 'emulated-version') ?? NEWEST_MINOR
   const compatible =
-    versionsOf(options, 'min-compatibility-version').minor ?? Math.max(emulated - 1, OLDEST_MINOR)
+    minorOf(options, 'min-compatibility-version') ?? Math.max(emulated - 1, OLDEST_MINOR)
   return { emulation: `1.${emulated}`, minCompatibility: `1.${compatible}` }
 }
 
 function* versionProblems(options: Options): Generator<string> {
-  const emulated = versionsOf(options, 'emulated-version').minor ?? NEWEST_MINOR
-  const compatible = versionsOf(options, 'min-compatibility-version').minor ?? OLDEST_MINOR
-  if (emulated < OLDEST_MINOR || emulated > NEWEST_MINOR)
-    yield `emulation version 1.${emulated} is not between [1.${OLDEST_MINOR}, 1.${NEWEST_MINOR}.0]`
-  if (compatible < OLDEST_MINOR || compatible > emulated)
-    yield `minCompatibilityVersion version 1.${compatible} is not between [1.${OLDEST_MINOR}, 1.${emulated}]`
+  const emulated = versionsOf(options, 'emulated-version').version?.numbers ?? [1, NEWEST_MINOR]
+  const compatible = versionsOf(options, 'min-compatibility-version').version?.numbers ?? [
+    1,
+    OLDEST_MINOR,
+  ]
+  if (!isWithin(emulated, NEWEST_MINOR))
+    yield `emulation version ${shortVersion(emulated)} is not between [1.${OLDEST_MINOR}, 1.${NEWEST_MINOR}.0]`
+  if (emulated[0] !== 1 ? compatible[0] !== 1 : !isWithin(compatible, emulated[1]!))
+    yield `minCompatibilityVersion version ${shortVersion(compatible)} is not between [1.${OLDEST_MINOR}, ${shortVersion(emulated)}]`
+}
+
+function isWithin([major, minor = 0]: readonly number[], newest: number): boolean {
+  return major === 1 && minor >= OLDEST_MINOR && minor <= newest
+}
+
+function shortVersion([major, minor]: readonly number[]): string {
+  return `${major}.${minor}`
 }
 
 /** In the middle of a signer's flags, and what upstream calls the pair. */

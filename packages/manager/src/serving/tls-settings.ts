@@ -50,36 +50,28 @@ const CIPHERS: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
 }
 
-/** By Go's names and by IANA's numbers. */
+/** By IANA's numbers. */
 const CURVES: Readonly<Record<string, string>> = {
   23: 'P-256',
   24: 'P-384',
   25: 'P-521',
   29: 'X25519',
   4588: 'X25519MLKEM768',
-  P256: 'P-256',
-  P384: 'P-384',
-  P521: 'P-521',
-  CurveP256: 'P-256',
-  CurveP384: 'P-384',
-  CurveP521: 'P-521',
-  X25519: 'X25519',
-  X25519MLKEM768: 'X25519MLKEM768',
 }
 
-/** `prefix` begins the flags of another port. */
-export function* tlsProblems(flags: FlagValues, prefix: '' | 'webhook-' = ''): Generator<string> {
+/** The first thing that is wrong. `prefix` begins the flags of another port. */
+export function tlsProblem(flags: FlagValues, prefix: '' | 'webhook-' = ''): string | undefined {
+  const suite = flags.list(`${prefix}tls-cipher-suites`).find((name) => CIPHERS[name] === undefined)
+  if (suite !== undefined) return `Cipher suite ${suite} not supported or doesn't exist`
+  const curve = flags
+    .list(`${prefix}tls-curve-preferences`)
+    .find((number) => CURVES[number] === undefined)
+  if (curve !== undefined)
+    return `curve preference ${curve} is not supported by the current Go version`
   const version = flags.text(`${prefix}tls-min-version`)
-  if (version !== '' && VERSIONS[version] === undefined) {
-    yield `unknown tls version ${JSON.stringify(version)}`
-  }
-  for (const suite of flags.list(`${prefix}tls-cipher-suites`)) {
-    if (CIPHERS[suite] === undefined) yield `Cipher suite ${suite} not supported or doesn't exist`
-  }
-  for (const curve of flags.list(`${prefix}tls-curve-preferences`)) {
-    if (CURVES[curve] === undefined)
-      yield `curve preference ${JSON.stringify(curve)} is not supported`
-  }
+  return version === '' || VERSIONS[version] !== undefined
+    ? undefined
+    : `unknown tls version ${JSON.stringify(version)}`
 }
 
 export function tlsSettings(flags: FlagValues, prefix: '' | 'webhook-' = ''): TlsSettings {
