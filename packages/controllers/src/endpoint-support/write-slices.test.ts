@@ -29,7 +29,7 @@ function written(given: {
     onWritten: (operation) => void counted.push(operation),
   })
   const { result, writes } = drive(rules, { onWrite: (write) => given.onWrite?.(write) })
-  return { result, counted, tracker, verbs: writes.map(({ verb }) => verb) }
+  return { result, counted, tracker, bodies: writes, verbs: writes.map(({ verb }) => verb) }
 }
 
 test('creates, updates, deletes in that order, each known to the tracker', () => {
@@ -40,6 +40,18 @@ test('creates, updates, deletes in that order, each known to the tracker', () =>
   assert.ok(!tracker.isForeignChange(slice({ name: 'b', generation: 2 })))
   assert.ok(!tracker.isForeignDeletion(slice({ name: 'c' })))
   assert.ok(tracker.isStale('ns/svc', [slice({ name: 'a' }), slice({ name: 'b' })]))
+})
+
+test('lists without anything in them are not sent', () => {
+  const empty = { ...slice({ name: 'a' }), endpoints: [], ports: [] }
+  const { bodies } = written({ writes: { create: [empty], update: [empty], remove: [] } })
+  for (const body of bodies)
+    assert.deepEqual('object' in body && Object.keys(body.object).toSorted(), [
+      'addressType',
+      'apiVersion',
+      'kind',
+      'metadata',
+    ])
 })
 
 test('nothing is created for an owner on its way out', () => {

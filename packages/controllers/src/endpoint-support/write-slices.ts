@@ -41,7 +41,7 @@ export function* writeSlices(writes: SliceWrites, context: SliceWriteContext): R
   })
   // The garbage collector is about to remove them all: a new one would be left behind.
   for (const slice of context.ownerIsDeleting ? [] : writes.create) {
-    const created = yield* write(create(resources.endpointslices, slice))
+    const created = yield* write(create(resources.endpointslices, sent(slice)))
     if (!created.ok) {
       if (hasCause(created.error, 'NamespaceTerminating')) return {}
       return failed('create EndpointSlice', created.error)
@@ -50,7 +50,7 @@ export function* writeSlices(writes: SliceWrites, context: SliceWriteContext): R
     onWritten('create')
   }
   for (const slice of writes.update) {
-    const updated = yield* write(update(resources.endpointslices, slice))
+    const updated = yield* write(update(resources.endpointslices, sent(slice)))
     if (!updated.ok) return failed(`update ${slice.metadata?.name} EndpointSlice`, updated.error)
     tracker.written(updated.object)
     onWritten('update')
@@ -62,6 +62,16 @@ export function* writeSlices(writes: SliceWrites, context: SliceWriteContext): R
     onWritten('delete')
   }
   return { changed: writes.create.length + writes.update.length + writes.remove.length }
+}
+
+/** Lists without anything in them are left out, as in upstream's bodies: who sends them owns them in managedFields. */
+function sent(slice: EndpointSlice): EndpointSlice {
+  const { endpoints, ports, ...others } = slice
+  return {
+    ...others,
+    ...(endpoints?.length ? { endpoints } : {}),
+    ...(ports?.length ? { ports } : {}),
+  }
 }
 
 /**

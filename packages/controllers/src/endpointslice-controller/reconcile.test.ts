@@ -38,8 +38,6 @@ test('Given no pods, then one placeholder slice is created; a matching placehold
           ],
         },
         addressType: 'IPv4',
-        endpoints: [],
-        ports: [],
       },
     ],
   )
@@ -57,8 +55,8 @@ test('A Service without pods still has exactly one placeholder slice per address
   assert.deepEqual(
     world.slices.map(({ addressType, ports, endpoints }) => [addressType, ports, endpoints]),
     [
-      ['IPv4', [], []],
-      ['IPv6', [], []],
+      ['IPv4', undefined, undefined],
+      ['IPv6', undefined, undefined],
     ],
   )
 })
@@ -79,7 +77,7 @@ test('When the first pod appears, the placeholder object is reused (same name, P
   )
   world.pods = []
   assert.deepEqual(writesOf(world.sync()), ['update svc-1'])
-  assert.deepEqual(world.slices[0]?.ports, [])
+  assert.equal(world.slices[0]?.ports, undefined)
 })
 
 test('A dual-stack Service with single-stack pods has a placeholder slice for the missing family', () => {
@@ -96,7 +94,7 @@ test('A dual-stack Service with single-stack pods has a placeholder slice for th
     ]),
     [
       ['IPv4', 1, 3],
-      ['IPv6', 0, 0],
+      ['IPv6', undefined, undefined],
     ],
   )
   assert.deepEqual(writesOf(world.sync()), [])
@@ -294,7 +292,7 @@ test('Given headless without ports, then a slice with endpoints and no ports', (
   assert.deepEqual(writesOf(world.sync()), ['update svc-1'])
   assert.deepEqual(
     world.slices.map(({ ports, endpoints }) => [ports, endpoints?.length]),
-    [[[], 1]],
+    [[undefined, 1]],
   )
 })
 

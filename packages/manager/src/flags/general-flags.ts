@@ -161,7 +161,7 @@ export const generalFlags: readonly FlagGroup[] = [
       'allow-metric-labels-manifest',
       'string',
       '',
-      'YAML file with the same under allowListMapping; unused with --allow-metric-labels.',
+      'YAML file that is the same mapping, instead of --allow-metric-labels.',
     ],
     ['disabled-metrics', 'strings', '', 'Full names of metrics that are not exposed.'],
     [
