@@ -54,6 +54,15 @@ test('without any credential a request is anonymous', async () => {
   assert.equal((await userOf({ headers: { authorization: ['Basic x'] } })).name, 'system:anonymous')
 })
 
+test('the token is the second word of the header, where words are what stands between single blanks', async () => {
+  const nameOf = async (written: string) =>
+    (await userOf({ headers: { authorization: [written] } })).name
+  for (const written of ['Bearer good', ' bearer good ', 'BEARER good more'])
+    assert.notEqual(await nameOf(written), 'system:anonymous', written)
+  for (const written of ['Bearer  good', 'Bearer', 'Bearer\tgood', 'Token good'])
+    assert.equal(await nameOf(written), 'system:anonymous', written)
+})
+
 test('a client certificate is a user by its common name and groups by its organizations', async () => {
   const user = await userOf({ peerCertificates: [clients.client('alice', ['dev', 'ops'])] })
   assert.equal(user.name, 'alice')

@@ -117,8 +117,11 @@ export class Authentication {
 
   async #byToken(request: IncomingRequest): Promise<User | undefined> {
     const { client, tokenCacheMs } = this.#options
-    const token = /^Bearer\s+(\S+)$/i.exec(request.headers['authorization']?.[0]?.trim() ?? '')?.[1]
-    if (client === undefined || token === undefined) return undefined
+    // As Go: words are what stands between single blanks, so a second blank makes the token empty.
+    const [scheme = '', token = ''] = (request.headers['authorization']?.[0] ?? '')
+      .trim()
+      .split(' ')
+    if (client === undefined || scheme.toLowerCase() !== 'bearer' || token === '') return undefined
     const user = await this.#tokens.get(token, async () => {
       const { status } = await review<TokenReview>(this.#options, client, {
         purpose: 'authn',

@@ -30,3 +30,24 @@ export interface User {
   readonly groups: readonly string[]
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
+
+interface Target {
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/**
+ * What a request asks for, as Go reads it: the path is decoded and otherwise left as it was sent, so that who may see it and what answers
+ * are decided by the same text. Undefined: it cannot be read.
+ */
+export function requestTarget(written: string): Target | undefined {
+  const [, relative = ''] = /^https?:\/\/[^/?]*(.*)$/i.exec(written) ?? [written, written]
+  const question = relative.indexOf('?')
+  const [path, query] =
+    question < 0 ? [relative, ''] : [relative.slice(0, question), relative.slice(question + 1)]
+  try {
+    return { path: decodeURIComponent(path), query: new URLSearchParams(query) }
+  } catch {
+    return undefined
+  }
+}

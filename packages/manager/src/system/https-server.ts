@@ -12,6 +12,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
 import { byName, chosen } from '../serving/named-certificates.ts'
+import { requestTarget } from '../serving/request.ts'
 import type { Answer, IncomingRequest } from '../serving/request.ts'
 import type { TlsSettings } from '../serving/tls-settings.ts'
 
@@ -196,14 +197,13 @@ async function respond(
   response: Http2ServerResponse | ServerResponse,
   options: HttpsServerOptions,
 ): Promise<void> {
-  const url = URL.parse(request.url ?? '/', 'https://localhost')
+  const target = requestTarget(request.url ?? '/')
   const answer: Answer =
-    url === null
+    target === undefined
       ? { status: 400, contentType: 'text/plain; charset=utf-8', body: '400 Bad Request' }
       : await options.answer({
           method: request.method ?? 'GET',
-          path: url.pathname,
-          query: url.searchParams,
+          ...target,
           headers: headersOf(request.rawHeaders),
           peerCertificates: peerCertificates(request.socket as TLSSocket),
           body: () => bodyOf(request),
