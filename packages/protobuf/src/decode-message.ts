@@ -118,7 +118,7 @@ function readListItems(
   while (!numbers.atEnd) items.push(value.read(numbers))
 }
 
-/** {1: key, 2: value}. An absent half is the empty key or the zero of the value. */
+/** {1: key, 2: value}, read as that whatever their tags say of wire types. An absent half is the empty key or the zero of the value. */
 function readMapEntry(
   reader: WireReader,
   value: ValuePlan,
@@ -128,14 +128,13 @@ function readMapEntry(
 ): void {
   let key = ''
   let content: unknown
-  eachField(reader, goName, (fieldNumber) => {
-    if (fieldNumber === 1) {
-      expectWireType(reader, LENGTH_DELIMITED, goName)
-      key = reader.string()
-    } else if (fieldNumber === 2) content = readValue(reader, value, goName, content, depth)
-    else return false
-    return true
-  })
+  while (!reader.atEnd) {
+    reader.readUncheckedTag()
+    if (reader.fieldNumber === 1) key = reader.string()
+    else if (reader.fieldNumber !== 2) reader.skip()
+    else if (value.kind === 'scalar') content = value.read(reader)
+    else content = readFromMessage(reader.message(), value, goName, undefined, depth)
+  }
   content ??= zeroOf(value, goName, depth)
   // A plain assignment of `__proto__` would replace the prototype of the map.
   if (key === '__proto__') {

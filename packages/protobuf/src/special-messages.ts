@@ -109,7 +109,7 @@ export function readRawJson(reader: WireReader): unknown {
   return raw === '' ? null : parseRawJson(raw)
 }
 
-export function parseRawJson(text: string): unknown {
+function parseRawJson(text: string): unknown {
   checkNesting(text)
   try {
     return JSON.parse(text)

@@ -118,3 +118,15 @@ test('many open groups need no stack', () => {
   groups.skip()
   assert.ok(groups.atEnd)
 })
+
+test('an illegal tag is told with all that its number holds', () => {
+  assert.throws(() => reader(varint(2n ** 38n)).readTag('Pod'), {
+    message: 'proto: Pod: illegal tag 0 (wire type 274877906944)',
+  })
+})
+
+test('a length that leads beyond 63 bits is a negative one', () => {
+  const negative = { message: 'proto: negative length found during unmarshaling' }
+  assert.throws(() => reader(varint(2n ** 63n - 1n)).bytes(), negative)
+  assert.throws(() => reader(varint(2n ** 62n)).bytes(), { message: 'unexpected EOF' })
+})

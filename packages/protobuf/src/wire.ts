@@ -45,16 +45,21 @@ export class WireReader {
 
   /** `message` is the Go name of the message that is being read. */
   readTag(message: string): void {
-    this.#readVarint()
-    this.wireType = this.#low & 7
-    this.fieldNumber = (this.#low >>> 3) | (this.#high << 29)
+    this.readUncheckedTag()
     if (this.wireType === GROUP_END)
       throw new ProtobufError(`proto: ${message}: wiretype end group for non-group`)
     if (this.fieldNumber <= 0) {
       throw new ProtobufError(
-        `proto: ${message}: illegal tag ${this.fieldNumber} (wire type ${this.wireType})`,
+        `proto: ${message}: illegal tag ${this.fieldNumber} (wire type ${this.#high * TWO_TO_32 + this.#low})`,
       )
     }
+  }
+
+  /** Of the entry of a map, where no tag is illegal. */
+  readUncheckedTag(): void {
+    this.#readVarint()
+    this.wireType = this.#low & 7
+    this.fieldNumber = (this.#low >>> 3) | (this.#high << 29)
   }
 
   int32(): number {
@@ -128,7 +133,9 @@ export class WireReader {
 
   #readLength(): number {
     this.#readVarint()
-    if (this.#high >= 2 ** 31)
+    // A place beyond what 63 bits hold counts as a negative one.
+    const passesEnd = this.#high === 2 ** 31 - 1 && this.#low + this.#at >= TWO_TO_32
+    if (this.#high >= 2 ** 31 || passesEnd)
       throw new ProtobufError('proto: negative length found during unmarshaling')
     return this.#high * TWO_TO_32 + this.#low
   }

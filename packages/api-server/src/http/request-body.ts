@@ -46,6 +46,7 @@ export async function parseBody(
     return { value: body.json, occurrences: undefined, problems: [], bytes: NO_BYTES }
   const bytes = body?.bytes ?? NO_BYTES
   if (type === 'application/vnd.kubernetes.protobuf') {
+    if (bytes.length === 0) throw refuse('empty data', excerpt(bytes))
     if (!PROTOBUF_PREFIX.every((byte, index) => bytes[index] === byte)) {
       throw refuse(
         `provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]`,

@@ -125,9 +125,6 @@ test('a definition of custom resources comes whole; its resources have no messag
   const messages = await send(one, 'POST', widgets, envelope({ ...widget, raw: field(1, 'x') }))
   assert.equal(messages.status, 400)
   assert.match(messages.message, /does not implement the protobuf marshalling interface/)
-  const raw = Buffer.from(JSON.stringify({ metadata: { name: 'w' }, spec: { size: 1 } }))
-  const json = envelope({ ...widget, raw, contentType: 'application/json' })
-  assert.deepEqual(await send(one, 'POST', widgets, json), { status: 201, message: '' })
 })
 
 test('another kind than the endpoint takes', async () => {
@@ -175,4 +172,30 @@ test('protobuf type with other bytes', async () => {
     message:
       'the object provided is unrecognized (must be of type ConfigMap): provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({"kind":1})',
   })
+  assert.deepEqual(await send(one, 'POST', CONFIG_MAPS, Buffer.alloc(0)), {
+    status: 400,
+    message:
+      'the object provided is unrecognized (must be of type ConfigMap): empty data (<empty>)',
+  })
+})
+
+test('nothing is deleted by a body that is no options', async () => {
+  const one = await createTestServer()
+  assert.equal((await send(one, 'POST', CONFIG_MAPS, configMap({}))).status, 201)
+  const refused: readonly (readonly [Uint8Array, string])[] = [
+    [Buffer.from('k8s\0'), 'empty body'],
+    [
+      Buffer.concat([Buffer.from('k8s\0'), numberField(1, 3)]),
+      'proto: wrong wireType = 0 for field TypeMeta',
+    ],
+    [
+      envelope({ apiVersion: 'v1', kind: 'Secret', raw: Buffer.from('\xff') }),
+      'no kind "Secret" is registered for version "v1" in scheme "pkg/apis/meta/internalversion/scheme/register.go:27"',
+    ],
+  ]
+  for (const [bytes, message] of refused)
+    assert.deepEqual(await send(one, 'DELETE', `${CONFIG_MAPS}/x`, bytes), { status: 400, message })
+  assert.equal((await one.request('GET', `${CONFIG_MAPS}/x`)).status, 200)
+  // No body at all: the options are those of the query.
+  assert.equal((await send(one, 'DELETE', `${CONFIG_MAPS}/x`, Buffer.alloc(0))).status, 200)
 })

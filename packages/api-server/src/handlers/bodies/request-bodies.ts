@@ -12,7 +12,7 @@ import type { WriteOptions } from '../options.ts'
 import { parsePatch, patchTypeOf, type PatchBody, type PatchType } from '../writes/patch.ts'
 
 /** The body as a plain JSON value; bytes start with the prefix of protobuf bodies. Throws 400. */
-type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind) => unknown
+type ProtobufDecoder = (bytes: Uint8Array, expected: ExpectedKind, refuse: BodyRefusal) => unknown
 
 export class RequestBodies {
   readonly #registry: ResourceRegistry
@@ -40,7 +40,9 @@ export class RequestBodies {
     refuse: BodyRefusal,
   ): Promise<ParsedBody> {
     const expected = { ...expectedKind(call), kind }
-    return parseBody(call.request, type, refuse, (bytes) => this.#decodeProtobuf(bytes, expected))
+    return parseBody(call.request, type, refuse, (bytes) =>
+      this.#decodeProtobuf(bytes, expected, refuse),
+    )
   }
 
   decoding(
