@@ -62,6 +62,24 @@ test('lists, metadata alone and refusals have envelopes of their own kind', () =
   assert.ok(bytes.includes('PartialObjectMetadataList'))
   // {2: {1: {1: "a"}}}
   assert.ok(bytes.includes(Buffer.from('12050a030a0161', 'hex')))
+  // {1: {1: {1: "a"}}, 2: {2: "7"}}
+  const older = {
+    ...partial,
+    apiVersion: 'meta.k8s.io/v1beta1',
+    metadata: { resourceVersion: '7' },
+  }
+  const olderBytes = Buffer.from(encodeAnswer(older))
+  assert.ok(olderBytes.includes(Buffer.from('0a050a030a016112031201371a002200', 'hex')))
+})
+
+test('members of a struct that is embedded in an embedded one are written without any others', () => {
+  const policy = {
+    kind: 'ValidatingAdmissionPolicy',
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    spec: { matchConstraints: { resourceRules: [{ scope: 'Cluster' }, { resourceNames: ['a'] }] } },
+  }
+  const expected = { group: 'admissionregistration.k8s.io', version: 'v1', kind: policy.kind }
+  assert.deepEqual(decodeProtobufBody(encodeAnswer(policy), expected), policy)
 })
 
 test('custom resources and tables have no message', () => {

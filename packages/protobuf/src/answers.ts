@@ -60,11 +60,12 @@ function writeEnvelope(writer: WireWriter, object: AnsweredObject): void {
 function planOfKind(apiVersion: string, kind: string): MessagePlan | undefined {
   const slash = apiVersion.indexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-  if (group === META_GROUP) return metadataPlan(kind)
+  const version = apiVersion.slice(slash + 1)
+  if (group === META_GROUP) return metadataPlan(version, kind)
   if (apiVersion === 'v1' && kind === 'Status') return planOf(schemaNamed('meta-v1.Status')!)
   const document = DISCOVERY_GROUPS.has(group) ? discoveryPlan(kind) : undefined
   if (document !== undefined) return document
-  const schema = schemaOf(group, apiVersion.slice(slash + 1), kind)
+  const schema = schemaOf(group, version, kind)
   return schema === undefined || fieldNumbers[schema.name] === undefined
     ? undefined
     : planOf(schema)

@@ -57,9 +57,13 @@ function writeField(
 }
 
 function hasMembers(object: JsonObject, { fields }: MessagePlan): boolean {
-  for (const { name } of fields.values())
-    if (Object.hasOwn(object, name) && object[name] !== undefined && object[name] !== null)
+  for (const { name, shape, value } of fields.values()) {
+    // Embedded once more: the rules of a webhook inside those of a policy.
+    if (shape === 'embedded') {
+      if (hasMembers(object, (value as Extract<ValuePlan, { kind: 'message' }>).plan())) return true
+    } else if (Object.hasOwn(object, name) && object[name] !== undefined && object[name] !== null)
       return true
+  }
   return false
 }
 

@@ -44,9 +44,17 @@ const METADATA_LIST = plan(
   list('items', () => OBJECT_METADATA),
 )
 
-export function metadataPlan(kind: string): MessagePlan | undefined {
+/** The older version numbers the fields of its list the other way round. */
+const METADATA_LIST_V1BETA1 = plan(
+  'PartialObjectMetadataList',
+  list('items', () => OBJECT_METADATA),
+  single('metadata', listMetadata),
+)
+
+export function metadataPlan(version: string, kind: string): MessagePlan | undefined {
   if (kind === OBJECT_METADATA.goName) return OBJECT_METADATA
-  return kind === METADATA_LIST.goName ? METADATA_LIST : undefined
+  if (kind !== METADATA_LIST.goName) return undefined
+  return version === 'v1beta1' ? METADATA_LIST_V1BETA1 : METADATA_LIST
 }
 
 const SERVER_ADDRESS = plan('ServerAddressByClientCIDR', text('clientCIDR'), text('serverAddress'))

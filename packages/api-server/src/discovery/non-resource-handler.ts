@@ -117,6 +117,7 @@ export class NonResources implements NonResourceHandler {
       watch: false,
       transformable: false,
       messages: 'all',
+      serverVersions: false,
     })
     return {
       status: 200,

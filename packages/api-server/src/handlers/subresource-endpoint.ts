@@ -14,7 +14,7 @@ import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { AdmissionChain } from './writes/admission-chain.ts'
-import { listAnswer, objectAnswer } from './answers/answers.ts'
+import { listAnswer, notAList, objectAnswer } from './answers/answers.ts'
 import { applyPatchBody } from './writes/apply-body.ts'
 import type { ResourceCall } from './call.ts'
 import { connectionOptions } from './connection-options.ts'
@@ -310,8 +310,11 @@ export class SubresourceEndpoint {
     }
     // There is no metadata of a log.
     const isObject = code !== 204 && contentType === undefined
-    if (!isObject && call.output.transformation !== undefined)
+    const { transformation } = call.output
+    if (!isObject && transformation !== undefined) {
+      if (transformation.as === 'PartialObjectMetadataList') throw notAList('rest.LocationStreamer')
       throw unclassified('object does not implement the Object interfaces')
+    }
     if (code === 204) return { ...base, body: { kind: 'empty' } }
     if (contentType !== undefined) {
       if (typeof body === 'string')

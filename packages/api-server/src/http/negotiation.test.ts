@@ -9,6 +9,7 @@ const LIST = { watch: false, transformable: true, messages: 'all' as Messages }
 const WATCH = { ...LIST, watch: true }
 const CUSTOM = { ...LIST, messages: 'metadata' as Messages }
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
+const METADATA_AS_PROTOBUF = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`
 const table = 'application/json;as=Table;g=meta.k8s.io;v='
 
 const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = [
@@ -27,6 +28,16 @@ const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = 
     `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`,
     `${PROTOBUF} PartialObjectMetadata v1`,
   ],
+  [`application/yaml;q=0.5, ${PROTOBUF}`, PROTOBUF],
+  [`${PROTOBUF}, application/yaml`, PROTOBUF],
+  [`${PROTOBUF};q=0.5, application/yaml`, 'application/yaml'],
+  [`${METADATA_AS_PROTOBUF}, application/json`, `${PROTOBUF} PartialObjectMetadata v1`],
+  [`${METADATA_AS_PROTOBUF}, ${PROTOBUF}`, `${PROTOBUF} PartialObjectMetadata v1`],
+  [
+    `${METADATA_AS_PROTOBUF}, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json`,
+    'application/json PartialObjectMetadata v1',
+  ],
+  [`${PROTOBUF}, ${table}v1, application/json`, 'application/json'],
   [`${table}v1`, 'application/json Table v1'],
   [`${table}v1beta1`, 'application/json Table v1beta1'],
   [`${table}v2,application/json`, 'application/json'],
@@ -50,6 +61,12 @@ for (const [accept, as] of ANSWERS) {
   })
 }
 
+test('a watch takes what can be streamed if YAML comes later', () => {
+  const accept = 'application/yaml;q=0.1, application/json'
+  assert.equal(negotiate(accept, WATCH).mediaType, 'application/json')
+  assert.equal(negotiate(`${PROTOBUF}, application/yaml`, WATCH).mediaType, PROTOBUF)
+})
+
 test('a watch and metadata of anything are answered in protobuf', () => {
   assert.equal(negotiate(PROTOBUF, WATCH).mediaType, PROTOBUF)
   const metadata = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`
@@ -71,6 +88,7 @@ const REFUSED: readonly (readonly [accept: string, options: typeof LIST, message
   [`${table}v1`, { ...LIST, tables: false } as typeof LIST, THREE],
   [PROTOBUF, { ...CUSTOM, watch: true }, THREE],
   ['application/yaml', WATCH, `only the following media types are accepted: ${STREAMS}`],
+  ['application/yaml, */*', WATCH, `only the following media types are accepted: ${STREAMS}`],
 ]
 
 for (const [accept, options, message] of REFUSED) {

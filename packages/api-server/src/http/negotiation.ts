@@ -85,25 +85,37 @@ interface NegotiationOptions {
   readonly serverVersions?: boolean
 }
 
-/** The type of the answer, or 406. Who takes JSON too is given JSON rather than protobuf: it costs the server less. */
+/**
+ * The type of the answer, or 406. Who takes the same in JSON too is given JSON rather than protobuf: it costs the server less.
+ * JSON that would say something else, the object where its metadata is wished for first, is not the same.
+ */
 export function negotiate(accept: string | undefined, options: NegotiationOptions): NegotiatedType {
   if (accept === undefined || accept === '') return PLAIN_JSON
-  let fits = false
   let inProtobuf: NegotiatedType | undefined
   for (const clause of parseAccept(accept)) {
     for (const mediaType of MEDIA_TYPES) {
       if (!covers(clause.type, mediaType)) continue
       const found = formOf(mediaType, clause, options)
       if (found === undefined) continue
-      // What cannot be streamed fits all the same until it is known that a stream is asked for.
-      fits = true
-      if (options.watch && mediaType === 'application/yaml') continue
-      if (mediaType !== PROTOBUF) return found
-      inProtobuf ??= found
+      if (mediaType === PROTOBUF) inProtobuf ??= found
+      else if (inProtobuf !== undefined) {
+        if (sameInJson(found, inProtobuf)) return found
+      } else if (options.watch && mediaType === 'application/yaml') {
+        // What fits first counts, and only then it is seen that it cannot be streamed.
+        throw notAcceptable(true)
+      } else return found
     }
   }
   if (inProtobuf !== undefined) return inProtobuf
-  throw notAcceptable(fits && options.watch)
+  throw notAcceptable(false)
+}
+
+function sameInJson({ mediaType, transformation }: NegotiatedType, other: NegotiatedType): boolean {
+  return (
+    mediaType === 'application/json' &&
+    transformation?.as === other.transformation?.as &&
+    transformation?.version === other.transformation?.version
+  )
 }
 
 const PLAIN_JSON: NegotiatedType = {

@@ -32,7 +32,12 @@ export const SCALE_COLUMNS: readonly PrinterColumn[] = [
 /** Of custom resources. */
 export const CUSTOM_SCALE_COLUMNS: readonly PrinterColumn[] = [
   { ...SCALE_COLUMNS[0]!, format: 'name' },
-  { ...SCALE_COLUMNS[1]!, description: 'Number of desired replicas' },
+  {
+    ...SCALE_COLUMNS[1]!,
+    description: 'Number of desired replicas',
+    // A path that leads nowhere: none and zero are left out.
+    cell: (object) => object['spec']?.replicas ?? null,
+  },
   { ...SCALE_COLUMNS[2]!, description: 'Number of actual replicas' },
   { ...SCALE_COLUMNS[3]!, type: 'date' },
 ]

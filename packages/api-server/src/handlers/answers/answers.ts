@@ -33,12 +33,8 @@ export function objectAnswer(
     }
   }
   if (transformation.as === 'PartialObjectMetadataList') {
-    if (resource.custom) throw unclassified('content is not a list')
-    throw mismatch(
-      'you requested PartialObjectMetadataList, but the requested object is not a list',
-      resource,
-      false,
-    )
+    if (resource.custom && !isScale(object)) throw unclassified('content is not a list')
+    throw notAList(resource.custom ? 'v1.Scale' : goTypeOf(object))
   }
   if (transformation.as === 'PartialObjectMetadata') {
     return {
@@ -52,7 +48,7 @@ export function objectAnswer(
     includeObject: includeObjectOf(call.info.query),
     nowMs,
   }
-  const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
+  const metadata = tableMetadata(object)
   return {
     status,
     ...form,
@@ -63,10 +59,15 @@ export function objectAnswer(
   }
 }
 
+/** Of one object. What a dry run creates has no version. */
+function tableMetadata(object: Stored): { readonly resourceVersion?: string } {
+  const resourceVersion = object['metadata']?.resourceVersion
+  return resourceVersion === undefined ? {} : { resourceVersion }
+}
+
 /** A scale has columns of its own, whatever it is the scale of. */
 function shownAs(resource: ServedResource, object: Stored): ServedResource {
-  const isScale = object['kind'] === 'Scale' && object['apiVersion'] === 'autoscaling/v1'
-  if (!isScale) return resource
+  if (!isScale(object)) return resource
   return { ...resource, columns: resource.custom ? CUSTOM_SCALE_COLUMNS : SCALE_COLUMNS }
 }
 
@@ -94,8 +95,7 @@ export function listAnswer(
   if (as === 'PartialObjectMetadata') {
     throw mismatch(
       'you requested PartialObjectMetadata, but the requested object is a list',
-      resource,
-      true,
+      goListType(resource),
     )
   }
   if (as === 'PartialObjectMetadataList') {
@@ -132,7 +132,7 @@ export function watchTransform(
   let first = true
   return (object, type) => {
     if (isStatus(object)) return object
-    const metadata = { resourceVersion: object['metadata']?.resourceVersion ?? '' }
+    const metadata = tableMetadata(object)
     // What a bookmark says stands in its object.
     const included = type === 'BOOKMARK' && includeObject === 'None' ? 'Metadata' : includeObject
     const options = { version, includeObject: included, nowMs: nowMs() }
@@ -146,13 +146,35 @@ function isStatus(object: Stored): boolean {
   return object['kind'] === 'Status' && object['apiVersion'] === 'v1'
 }
 
-function mismatch(text: string, resource: ServedResource, list: boolean): ApiError {
-  return new ApiError(406, 'NotAcceptable', `${text} (*${goTypeOf(resource, list)})`)
+function isScale(object: Stored): boolean {
+  return object['kind'] === 'Scale' && object['apiVersion'] === 'autoscaling/v1'
 }
 
-/** The type in which kube-apiserver holds it. Events of either group are those of the core. */
-function goTypeOf({ info, listKind, custom }: ServedResource, list: boolean): string {
-  if (custom) return list ? 'unstructured.UnstructuredList' : 'unstructured.Unstructured'
-  const ofCore = info.group === '' || info.group === 'events.k8s.io'
-  return `${ofCore ? 'core' : info.group.split('.')[0]!}.${list ? listKind : info.kind}`
+/** `goType`: in which kube-apiserver holds what is asked for. */
+export function notAList(goType: string): ApiError {
+  return mismatch(
+    'you requested PartialObjectMetadataList, but the requested object is not a list',
+    goType,
+  )
+}
+
+function mismatch(text: string, goType: string): ApiError {
+  return new ApiError(406, 'NotAcceptable', `${text} (*${goType})`)
+}
+
+/** By the object: what a subresource shows is no object of its resource. */
+function goTypeOf(object: Stored): string {
+  const apiVersion = String(object['apiVersion'])
+  const slash = apiVersion.indexOf('/')
+  return goTypeIn(slash < 0 ? '' : apiVersion.slice(0, slash), String(object['kind']))
+}
+
+function goListType({ info, listKind, custom }: ServedResource): string {
+  return custom ? 'unstructured.UnstructuredList' : goTypeIn(info.group, listKind)
+}
+
+/** Events of either group are those of the core. */
+function goTypeIn(group: string, kind: string): string {
+  const ofCore = group === '' || group === 'events.k8s.io'
+  return `${ofCore ? 'core' : group.split('.')[0]!}.${kind}`
 }
