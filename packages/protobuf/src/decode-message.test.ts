@@ -246,6 +246,18 @@ for (const [title, bytes, message] of BROKEN) {
   })
 }
 
+test('a quantity has no spaces around it', () => {
+  const limits = number('core-v1.ResourceRequirements', 'limits')
+  const of = (text: string) => field(limits, field(1, 'cpu'), field(2, field(1, text)))
+  assert.deepEqual(decode('core-v1.ResourceRequirements', of('1')), { limits: { cpu: '1' } })
+  for (const text of [' 1', '1\t'])
+    assert.throws(() => decode('core-v1.ResourceRequirements', of(text)), {
+      name: 'ProtobufError',
+      message:
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    })
+})
+
 test('messages may be nested as deep as JSON, not deeper', () => {
   const nested = (depth: number) => {
     let bytes: Buffer = Buffer.alloc(0)

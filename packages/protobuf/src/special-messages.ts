@@ -2,6 +2,7 @@
  * Messages of Kubernetes that are single values in JSON: quantities, times, int-or-strings, raw JSON.
  * Contract: docs/behaviour/api-server/requests.md, Content negotiation.
  */
+import { parseQuantity } from '@gyropilot/api'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { LENGTH_DELIMITED, ProtobufError, VARINT, type WireReader } from './wire.ts'
@@ -31,7 +32,7 @@ export function eachField(
   }
 }
 
-/** {1: text}. The text is checked with the object. */
+/** {1: text}. The text is checked with the object, where spaces around it are trimmed, as in JSON: a message may have none. */
 export function readQuantity(reader: WireReader): string {
   let text = '0'
   eachField(reader, 'Quantity', (fieldNumber) => {
@@ -40,7 +41,17 @@ export function readQuantity(reader: WireReader): string {
     text = reader.string()
     return true
   })
+  if (text !== text.trim()) throw new ProtobufError(refusalOf(text))
   return text
+}
+
+function refusalOf(quantity: string): string {
+  try {
+    parseQuantity(quantity)
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error(`spaces around ${quantity} are taken`)
 }
 
 /** {1: type, 0 for a number; 2: number; 3: text} */

@@ -316,7 +316,10 @@ test('warnings', () => {
       },
     ],
     nodeSelector: { 'beta.kubernetes.io/os': 'linux' },
-    volumes: [{ name: 'g', gitRepo: {} }],
+    volumes: [
+      { name: 'g', gitRepo: {} },
+      { name: 's', storageos: {} },
+    ],
     terminationGracePeriodSeconds: -1,
     imagePullSecrets: [{ name: '' }],
   }
@@ -324,6 +327,7 @@ test('warnings', () => {
     "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
     'spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+',
+    'spec.volumes[1].storageOS: deprecated in v1.22, non-functional in v1.25+',
     'spec.imagePullSecrets[0].name: invalid empty name ""',
     'spec.containers[0].resources.requests[memory]: fractional byte value "100m" is invalid, must be an integer',
     'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',

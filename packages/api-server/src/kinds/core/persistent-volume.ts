@@ -13,7 +13,7 @@ import { ageColumn, column, nameColumn } from '../columns.ts'
 import { validateAccessModes } from './persistent-volume-claim-spec.ts'
 import { defaultNetworkVolume } from './pod/defaults.ts'
 import { validateNodeSelector } from './pod/scheduling.ts'
-import { DEPRECATED_VOLUMES } from './pod/warnings.ts'
+import { deprecatedVolumeWarning } from './pod/warnings.ts'
 import { validateSharedSource } from './pod/volume-sources.ts'
 
 /** Not of Quobyte and Flocker, which pods are warned of. */
@@ -270,10 +270,7 @@ export const persistentVolume: KindRules<PersistentVolume> = {
       )
     }
     for (const source of WARNED_SOURCES)
-      if (object.spec?.[source] !== undefined)
-        list.push(
-          `spec.${source === 'storageos' ? 'storageOS' : source}: ${DEPRECATED_VOLUMES[source]}`,
-        )
+      if (object.spec?.[source] !== undefined) list.push(deprecatedVolumeWarning(source, 'spec'))
     return list
   },
   columns: [

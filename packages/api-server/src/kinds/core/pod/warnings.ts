@@ -29,7 +29,7 @@ const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
 }
 
 /** What is said of a source of a volume that nothing serves any more. */
-export const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
+const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
   gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
   photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
   scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
@@ -39,6 +39,11 @@ export const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>>
   glusterfs: 'deprecated in v1.25, non-functional in v1.26+',
   cephfs: 'deprecated in v1.28, non-functional in v1.31+',
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
+}
+
+/** At the place in the object. One name is not spelled as the field is. */
+export function deprecatedVolumeWarning(source: keyof Volume, at: string): string {
+  return `${at}.${source === 'storageos' ? 'storageOS' : source}: ${DEPRECATED_VOLUMES[source]}`
 }
 
 function deprecatedNodeLabelWarnings(
@@ -176,10 +181,9 @@ function addressWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
 function volumeWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   const warnings: string[] = []
   for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    for (const [source, text] of Object.entries(DEPRECATED_VOLUMES)) {
-      if (volume[source as keyof Volume])
-        warnings.push(`${field}.volumes[${index}].${source}: ${text}`)
-    }
+    for (const source of Object.keys(DEPRECATED_VOLUMES) as (keyof Volume)[])
+      if (volume[source])
+        warnings.push(deprecatedVolumeWarning(source, `${field}.volumes[${index}]`))
     const { spec: claim } = volume.ephemeral?.volumeClaimTemplate ?? {}
     const at = `${field}.volumes[${index}].ephemeral.volumeClaimTemplate.spec`
     warnings.push(...claimSpecWarnings(claim, at))
