@@ -40,8 +40,14 @@ export function unavailability(
   return undefined
 }
 
-/** `why`: what came of asking for the list of its resources. `service`: that it names. */
-export function failedCheck({ spec }: Stored, service: Stored, why: FailedCheck): Unavailability {
+/** `service`: that it names. */
+export function failedCheck(
+  { spec }: Stored,
+  service: Stored,
+  { why, unresolved = false }: FailedCheck,
+): Unavailability {
+  const reason = 'FailedDiscoveryCheck'
+  if (unresolved) return { reason, message: String(why) }
   const { group, version } = spec
   const { name, port = 443 } = spec.service
   const { type = 'ClusterIP', externalName, clusterIP } = service['spec']
@@ -52,13 +58,18 @@ export function failedCheck({ spec }: Stored, service: Stored, why: FailedCheck)
       ? `bad status from ${url}: ${why}`
       : `Get ${JSON.stringify(url)}: ${why}`
   return {
-    reason: 'FailedDiscoveryCheck',
+    reason,
     message: `failing or missing response from ${url}: ${told}`,
   }
 }
 
-/** A status that is none of success, or why there is no answer. */
-type FailedCheck = number | string
+/** What came of asking for the list of its resources. */
+interface FailedCheck {
+  /** A status that is none of success, or why there is no answer. */
+  readonly why: number | string
+  /** Nobody was asked: where to is not known. */
+  readonly unresolved?: boolean
+}
 
 /** Lists without entries are stored as null. */
 function hasAddress({ endpoints, ports }: Stored, portName: string): boolean {

@@ -11,7 +11,7 @@ import type { Tunnel } from '../http/answer.ts'
 import { CheckingAgent } from '../http/outgoing-calls/agent.ts'
 import { forward } from '../http/outgoing-calls/forward.ts'
 import type { ForwardedRequest } from '../http/outgoing-calls/forward.ts'
-import { networkText } from '../http/outgoing-calls/outgoing-calls.ts'
+import { hostAndPort, networkText } from '../http/outgoing-calls/outgoing-calls.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 
 const DEFAULT_PORT = 443
@@ -22,6 +22,9 @@ interface BackendsParts {
   /** Signed by the authority of front proxies. Absent: backends are shown nothing, and believe in nobody. */
   readonly proxyClient?: CertificateAndKey
 }
+
+/** Nobody is found behind a Service: nothing was sent. The text stands for itself. */
+export class UnresolvedService extends Error {}
 
 type BackendRequest = Omit<ForwardedRequest, 'connectTo' | 'serverName'>
 
@@ -37,13 +40,28 @@ export class Backends {
   /** A tunnel if it switches protocols, else its answer. Rejects when its Service leads nowhere or nobody answers there. */
   async send({ spec }: Stored, request: BackendRequest): Promise<PassedAnswer | Tunnel> {
     const { namespace, name, port = DEFAULT_PORT } = spec.service
-    const connectTo = this.#parts.resolveService({ namespace, name, port })
+    const connectTo = this.#resolved({ namespace, name, port })
     const serverName = `${name}.${namespace}.svc`
+    const host = hostAndPort(connectTo.host, connectTo.port)
+    const headers = {
+      ...request.headers,
+      host,
+      'x-forwarded-host': host,
+      'x-forwarded-proto': 'https',
+    }
     try {
-      return await forward({ ...request, connectTo, serverName }, this.#agentOf(spec))
+      return await forward({ ...request, headers, connectTo, serverName }, this.#agentOf(spec))
     } catch (error) {
       const url = `https://${serverName}:${port}`
       throw new Error(networkText(error, { url, connectTo }), { cause: error })
+    }
+  }
+
+  #resolved(service: Parameters<ServiceResolver>[0]): ReturnType<ServiceResolver> {
+    try {
+      return this.#parts.resolveService(service)
+    } catch (error) {
+      throw new UnresolvedService((error as Error).message, { cause: error })
     }
   }
 

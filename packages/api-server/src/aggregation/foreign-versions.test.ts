@@ -105,8 +105,10 @@ test('an external name is asked without endpoints', () => {
   const service = { spec: { type: 'ExternalName', externalName: 'elsewhere.example' } }
   const named = apiService('a.example.com', 'v1')
   assert.equal(unavailability(named, service, []), undefined)
-  const { reason, message } = failedCheck(named, service, 404)
+  const { reason, message } = failedCheck(named, service, { why: 404 })
   assert.equal(reason, 'FailedDiscoveryCheck')
   const url = 'https://elsewhere.example:443/apis/a.example.com/v1'
   assert.equal(message, `failing or missing response from ${url}: bad status from ${url}: 404`)
+  const why = 'no endpoints available for service "x"'
+  assert.equal(failedCheck(named, service, { why, unresolved: true }).message, why)
 })

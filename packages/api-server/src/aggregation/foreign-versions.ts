@@ -9,6 +9,7 @@ import type { ServerInternals, UserInfo } from '../contracts.ts'
 import { unavailable } from '../http/answer.ts'
 import type { Answer } from '../http/answer.ts'
 import type { ServerRequest } from '../http/exchange.ts'
+import { checkBodySize } from '../http/request-body.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
@@ -29,6 +30,7 @@ const SLICES = 'endpointslices.discovery.k8s.io'
 const SERVICE_NAME = 'kubernetes.io/service-name'
 const MANAGER = 'kube-apiserver'
 const CHECK_EVERY_MS = 30_000
+const LOCAL = { reason: 'Local', message: 'Local APIServices are always available' }
 const PASSED = { reason: 'Passed', message: 'all checks passed' }
 /** Who asks for what other servers have. */
 const AGGREGATOR: UserInfo = {
@@ -50,6 +52,9 @@ interface ForeignVersion {
   /** As that server describes them in the aggregated form; absent: it cannot be asked. */
   readonly resources?: readonly object[]
 }
+
+/** `lost`: it is not available. */
+type Verdict = Unavailability & { readonly lost?: boolean }
 
 interface ForeignVersionsParts {
   readonly registry: ResourceRegistry
@@ -74,6 +79,8 @@ export class ForeignVersions {
   /** What is being found out, by name: one after the other. */
   readonly #syncs = new Map<string, Promise<void>>()
   readonly #next = new Map<string, Timer>()
+  /** The condition that was written last, by name. */
+  readonly #written = new Map<string, Stored>()
   /** Of those that answered last. */
   readonly #resources = new Map<string, readonly object[]>()
   readonly #documents: DocumentsOfBackends
@@ -146,7 +153,7 @@ export class ForeignVersions {
     return this.passed(`${version}.${group}`, request, user)
   }
 
-  /** What the server behind an APIService answers; undefined: there is none. */
+  /** What the server behind an APIService answers; undefined: there is none. Throws 413. */
   passed(
     name: string,
     request: ServerRequest,
@@ -155,7 +162,11 @@ export class ForeignVersions {
     const { backends, onUnavailable } = this.#parts
     const apiService = this.#announced.get(name)
     if (apiService?.['spec'].service === undefined) return undefined
-    if (isAvailable(apiService)) return passedToBackend(backends, apiService, request, user)
+    if (isAvailable(apiService)) {
+      // Of a larger one only the beginning has been read.
+      checkBodySize(request)
+      return passedToBackend(backends, apiService, request, user)
+    }
     onUnavailable?.(request)
     return unavailable()
   }
@@ -177,9 +188,14 @@ export class ForeignVersions {
     const isOther = !deepEqual(before?.['spec'], spec)
     if (isOther || isAvailable(before) !== isAvailable(now))
       for (const listener of this.#listeners) listener()
-    if (now === undefined) this.#forget(name)
-    // Its status is written here.
-    else if (isOther && spec.service !== undefined && version !== undefined) this.#enqueue(name)
+    if (now === undefined || spec.service === undefined) this.#forget(name)
+    if (type === 'deleted') this.#written.delete(name)
+    else if (object['spec'].service === undefined) {
+      if (availableOf(object)?.['reason'] !== LOCAL.reason) this.#enqueue(name)
+    } else if (now !== undefined && version !== undefined) {
+      // Its condition is written here, and again when somebody else has written it.
+      if (isOther || !deepEqual(availableOf(object), this.#written.get(name))) this.#enqueue(name)
+    }
   }
 
   #forget(name: string): void {
@@ -214,9 +230,11 @@ export class ForeignVersions {
 
   async #sync(name: string): Promise<void> {
     const { server, clock } = this.#parts
-    const current = this.#announced.get(name)
-    const backend = current?.['spec'].service
-    if (current === undefined || backend === undefined || this.#stopped) return
+    const current = server.get(GROUP, 'apiservices', '', name)
+    if (current === undefined || this.#stopped) return
+    const backend = current['spec'].service
+    if (backend === undefined) return this.#writeStatus(name, LOCAL)
+    if (!this.#announced.has(name)) return
     const service = server.get('', 'services', backend.namespace, backend.name)
     const slices = server
       .list('discovery.k8s.io', 'endpointslices', backend.namespace)
@@ -229,7 +247,7 @@ export class ForeignVersions {
       name,
       clock.after(CHECK_EVERY_MS, () => this.#enqueue(name)),
     )
-    await this.#writeStatus(name, problem)
+    await this.#writeStatus(name, problem === undefined ? PASSED : { ...problem, lost: true })
     if (problem === undefined) await this.#documents.look(current)
     if (!this.#follows(name)) this.#documents.forget(name)
   }
@@ -246,31 +264,34 @@ export class ForeignVersions {
     const ask = (path: string, accept: string): Promise<Told> =>
       toldBy(this.#parts, apiService, { path, accept, asker: AGGREGATOR })
     const answer = await ask(`/apis/${group}/${version}`, 'application/json')
-    if ('why' in answer) return failedCheck(apiService, service, answer.why)
+    if ('why' in answer && !answer.answered) return failedCheck(apiService, service, answer)
     const whole = await ask('/apis', `${AGGREGATED_TYPE},application/json`)
     const found =
       ('document' in whole ? resourcesIn(whole.document, group, version) : undefined) ??
-      resourcesFrom(answer.document)
+      ('document' in answer ? resourcesFrom(answer.document) : undefined)
     if (!this.#follows(name)) return undefined
     const isNew = !deepEqual(this.#resources.get(name), found)
-    this.#resources.set(name, found)
+    if (found === undefined) this.#resources.delete(name)
+    else this.#resources.set(name, found)
     if (isNew) for (const listener of this.#listeners) listener()
     return undefined
   }
 
-  async #writeStatus(name: string, problem: Unavailability | undefined): Promise<void> {
+  async #writeStatus(name: string, { reason, message, lost = false }: Verdict): Promise<void> {
     const { server, clock } = this.#parts
-    const current = this.#announced.get(name)
+    const current = server.get(GROUP, 'apiservices', '', name)
     if (current === undefined || this.#stopped) return
-    const status = problem === undefined ? 'True' : 'False'
-    const { reason, message } = problem ?? PASSED
+    const status = lost ? 'False' : 'True'
     const known = availableOf(current)
     if (known?.['status'] === status && known['reason'] === reason && known['message'] === message)
-      return
-    if (problem !== undefined && isAvailable(current)) this.#parts.onLost?.(name, reason)
+      return void this.#written.set(name, known)
+    if (lost && isAvailable(current)) this.#parts.onLost?.(name, reason)
     const lastTransitionTime =
-      known?.['status'] === status ? known['lastTransitionTime'] : formatTime(clock.nowMs())
+      known?.['status'] === status
+        ? (known['lastTransitionTime'] ?? null)
+        : formatTime(clock.nowMs())
     const condition = { type: 'Available', status, lastTransitionTime, reason, message }
+    this.#written.set(name, condition)
     const change = (draft: Draft): void => {
       const others = (draft['status']?.conditions ?? []).filter(
         ({ type }: Stored) => type !== 'Available',

@@ -8,6 +8,7 @@ import type { Answer, Tunnel } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passed-headers.ts'
+import { writtenPath, writtenQuery } from '../http/outgoing-calls/written-urls.ts'
 import { remoteHeaders } from './backends.ts'
 import type { Backends } from './backends.ts'
 
@@ -18,20 +19,21 @@ export async function passedToBackend(
   request: ServerRequest,
   user: UserInfo,
 ): Promise<Answer> {
-  const { method, path, signal } = request
+  const { method, signal } = request
   const body = bytesOf(request)
+  const { path, query } = targetOf(request.path)
   const protocol = protocolToSwitchTo(request)
   const switching =
     protocol === undefined ? undefined : { connection: 'Upgrade', upgrade: protocol }
   try {
     const answer = await backends.send(apiService, {
       method,
-      path,
+      path: `${path}${query}`,
       headers: {
         ...contentType(request),
         ...headersPassedOn(request.headers),
-        'x-forwarded-proto': 'https',
-        'x-forwarded-uri': path.split('?', 1)[0]!,
+        ...forwardedFor(request),
+        'x-forwarded-uri': path,
         ...remoteHeaders(user),
         ...switching,
       },
@@ -46,13 +48,39 @@ export async function passedToBackend(
   }
 }
 
+/** A redirection would lead clients, with what they are known by, wherever the other server wants. */
 function passedBack({ status, headers, chunks }: PassedAnswer): Answer {
-  const contentType = String(headers['content-type'] ?? 'application/octet-stream')
+  if (status >= 300 && status <= 399 && headers['location'] !== undefined) {
+    void chunks[Symbol.asyncIterator]().return?.()
+    return text(502, 'the backend attempted to redirect this request, which is not permitted')
+  }
+  const { 'content-type': contentType, 'content-length': length } = headers
   return {
     status,
-    headers: headersPassedBack(headers),
-    body: { kind: 'stream', chunks, contentType },
+    headers: {
+      ...headersPassedBack(headers),
+      ...(length === undefined ? {} : { 'content-length': length }),
+    },
+    body: {
+      kind: 'stream',
+      chunks,
+      ...(contentType === undefined ? {} : { contentType: String(contentType) }),
+    },
   }
+}
+
+/** As it was understood here. */
+function targetOf(target: string): { readonly path: string; readonly query: string } {
+  const [, path = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(target)!
+  const written = writtenQuery(query)
+  return { path: writtenPath(path), query: written === '' ? '' : `?${written}` }
+}
+
+function forwardedFor({ headers, clientAddress }: ServerRequest): Readonly<Record<string, string>> {
+  if (clientAddress === undefined) return {}
+  const before = headers['x-forwarded-for']
+  const told = before === undefined ? '' : `${[before].flat().join(', ')}, `
+  return { 'x-forwarded-for': `${told}${clientAddress}` }
 }
 
 /** Throws when nobody asked to switch. */

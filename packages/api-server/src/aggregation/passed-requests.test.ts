@@ -47,7 +47,112 @@ test('what is below its group version is answered by the server behind the Servi
   assert.equal(seen.headers['x-remote-user'], 'admin')
   assert.equal(seen.headers['x-remote-group'], 'system:masters, system:authenticated')
   assert.equal(seen.headers['authorization'], undefined)
-  assert.equal(seen.headers['x-forwarded-uri'], path.split('?')[0])
+  const host = `127.0.0.1:${backend.port}`
+  const { host: asked, ...headers } = seen.headers
+  assert.deepEqual([asked, headers['x-forwarded-host']], [host, host])
+  assert.equal(headers['x-forwarded-proto'], 'https')
+  assert.equal(headers['x-forwarded-uri'], path.split('?')[0])
+})
+
+test('path and query are passed on as they were understood here, and where the request came from is added', async () => {
+  await available()
+  let forwarded: unknown
+  backend.respond = ({ headers }, response) => {
+    forwarded = headers['x-forwarded-for']
+    response.end('{}')
+  }
+  await world.server.handle({
+    method: 'GET',
+    path: `${GROUP_VERSION}/namespaces/a%2Fb/loads/x%20(y)/?b=1&a=%20&%=;`,
+    headers: { authorization: 'Bearer admin-token', 'x-forwarded-for': '192.0.2.1' },
+    clientAddress: '192.0.2.2',
+  })
+  assert.deepEqual(backend.asked, [
+    `GET ${GROUP_VERSION}/namespaces/a/b/loads/x%20%28y%29/?a=+&b=1`,
+  ])
+  assert.equal(forwarded, '192.0.2.1, 192.0.2.2')
+})
+
+test('what is deleted may say how, in a body; and another request follows on the same connection', async () => {
+  await available()
+  const bodies: string[] = []
+  const sockets = new Set<unknown>()
+  backend.respond = ({ socket }, response, body) => {
+    bodies.push(body)
+    sockets.add(socket)
+    response.end('{}')
+  }
+  const path = `${GROUP_VERSION}/namespaces/a/loads/x`
+  for (const propagationPolicy of ['Foreground', 'Orphan']) {
+    const { status } = await world.call('DELETE', path, { propagationPolicy })
+    assert.equal(status, 200)
+  }
+  assert.deepEqual(bodies, ['{"propagationPolicy":"Foreground"}', '{"propagationPolicy":"Orphan"}'])
+  assert.equal(sockets.size, 1)
+})
+
+test('a body that is larger than allowed is refused, not cut', async () => {
+  await available()
+  const { status } = await world.server.handle({
+    method: 'POST',
+    path: `${GROUP_VERSION}/loads`,
+    headers: { authorization: 'Bearer admin-token' },
+    body: { bytes: new Uint8Array(3_145_729) },
+  })
+  assert.equal(status, 413)
+  assert.deepEqual(backend.asked, [])
+})
+
+test('a redirection is not passed back', async () => {
+  await available()
+  for (const [code, location, expected] of [
+    [301, '/elsewhere', 502],
+    [399, 'https://other.example/', 502],
+    [304, undefined, 304],
+  ] as const) {
+    backend.respond = (_, response) => {
+      response.writeHead(code, location === undefined ? {} : { location })
+      response.end()
+    }
+    const { status, body, headers } = await world.call('GET', `${GROUP_VERSION}/loads`)
+    assert.deepEqual([status, headers['location']], [expected, undefined])
+    if (expected === 502)
+      assert.equal(body, 'the backend attempted to redirect this request, which is not permitted')
+  }
+})
+
+test('an answer keeps its length and lacks what it lacked; what pages of other origins may do is not for it to say', async () => {
+  await available()
+  backend.respond = (_, response) => {
+    response.removeHeader('content-type')
+    response.setHeader('access-control-allow-origin', '*')
+    response.setHeader('access-control-max-age', '5')
+    response.setHeader('x-large', 'x'.repeat(100_000))
+    response.setHeader('content-length', 5)
+    response.end('hello')
+  }
+  const { headers, body } = await world.call('GET', `${GROUP_VERSION}/loads`)
+  assert.equal(body, 'hello')
+  assert.equal(headers['content-length'], '5')
+  assert.equal(headers['x-large']?.length, 100_000)
+  assert.equal(headers['access-control-max-age'], '5')
+  for (const absent of ['content-type', 'access-control-allow-origin'])
+    assert.equal(headers[absent], undefined)
+})
+
+test('a kept connection that is closed at once is no answer to what may be asked again', async () => {
+  await available()
+  let isClosing = false
+  backend.respond = (request, response) => {
+    if (isClosing) request.socket.destroy()
+    else response.end('{}')
+    isClosing = false
+  }
+  await world.call('GET', `${GROUP_VERSION}/loads`)
+  isClosing = true
+  assert.equal((await world.call('GET', `${GROUP_VERSION}/loads`)).status, 200)
+  isClosing = true
+  assert.equal((await world.call('POST', `${GROUP_VERSION}/loads`, {})).status, 503)
 })
 
 test('who may not ask is refused here', async () => {
@@ -200,6 +305,43 @@ test('a server that stops while it asks does not look again', async () => {
   await clock.advance(60_000)
   await stopped
   assert.ok(!waitsMs.includes(30_000), String(waitsMs))
+})
+
+test('any answer of success will do for a look, whatever it says', async () => {
+  backend.list = 'hello'
+  await announce({ insecureSkipTLSVerify: true })
+  await condition('Passed')
+  const { body } = await world.call('GET', '/apis', undefined, { accept: AGGREGATED })
+  assert.deepEqual(JSON.parse(body).items.at(-1), {
+    metadata: { name: GROUP },
+    versions: [{ version: 'v1', freshness: 'Stale' }],
+  })
+})
+
+test('a look that takes too long is told of in the words of a client that has given up', async () => {
+  backend.ready = new Promise(() => {})
+  await announce({ insecureSkipTLSVerify: true })
+  await until(async () => backend.looks === 1)
+  await world.clock.advance(5_000)
+  const { message } = await condition('FailedDiscoveryCheck')
+  assert.match(
+    message,
+    /: net\/http: request canceled \(Client\.Timeout exceeded while awaiting headers\)$/,
+  )
+})
+
+test('the condition is written again when somebody else has written it, and follows the spec', async () => {
+  await available()
+  const path = `${API_SERVICES}/v1.${GROUP}`
+  const patch = { 'content-type': 'application/merge-patch+json' }
+  await world.call('PATCH', `${path}/status`, { status: { conditions: null } }, patch)
+  await condition('Passed')
+  const spec = { service: null, caBundle: null }
+  await world.call('PATCH', path, { spec }, patch)
+  const { status, message } = await condition('Local')
+  assert.deepEqual([status, message], ['True', 'Local APIServices are always available'])
+  await world.call('PATCH', `${path}/status`, { status: { conditions: null } }, patch)
+  await condition('Local')
 })
 
 test('a certificate that the caBundle does not vouch for is not believed, unless any will do', async () => {

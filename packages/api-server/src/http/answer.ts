@@ -39,7 +39,8 @@ export type AnswerBody =
   | {
       readonly kind: 'stream'
       readonly chunks: AsyncIterable<Uint8Array>
-      readonly contentType: string
+      /** Absent: whoever it comes from has not said. */
+      readonly contentType?: string
     }
   /** Only for requests that ask for an upgrade. */
   | { readonly kind: 'connection'; readonly target: ConnectionTarget }

@@ -19,6 +19,8 @@ export interface ServerRequest {
   /** True for watches and logs: no bound on the duration. */
   readonly longRunning?: boolean
   readonly signal?: AbortSignal
+  /** Where the request comes from, if over the network. */
+  readonly clientAddress?: string | undefined
   /** DER of the client certificate that the TLS layer verified. */
   readonly clientCertificate?: Uint8Array
 }

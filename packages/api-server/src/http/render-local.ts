@@ -59,7 +59,10 @@ export async function renderLocally(
     case 'stream':
       return {
         status,
-        headers: { ...headers, 'content-type': body.contentType },
+        headers: {
+          ...headers,
+          ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }),
+        },
         body: { kind: 'bytes', chunks: body.chunks },
       }
     case 'connection':

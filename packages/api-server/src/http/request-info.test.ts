@@ -55,3 +55,11 @@ test('doubled slashes at the start and escaped slashes in names match no route',
   assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/x%2fy')?.malformed, true)
   assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/%zz')?.malformed, true)
 })
+
+test('an escaped slash parts segments for those who judge what is asked for', () => {
+  const { namespace, resource, name } = parseRequestInfo(
+    'GET',
+    '/apis/example.com/v1/namespaces/a%2Fsecrets%2Fx/things/y',
+  )!
+  assert.deepEqual([namespace, resource, name], ['a', 'secrets', 'x'])
+})

@@ -146,11 +146,12 @@ function splitPath(path: string): { segments: string[]; malformed: boolean } {
   const segments = trimmed.split('/')
   if (!path.includes('%')) return { segments, malformed: false }
   let malformed = false
-  const decoded = segments.map((segment) => {
+  // An escaped slash parts segments too: who may ask is judged by what others read in the path that is passed on to them.
+  const decoded = segments.flatMap((segment) => {
     try {
-      const text = decodeURIComponent(segment)
-      if (text.includes('/')) malformed = true
-      return text
+      const parts = decodeURIComponent(segment).split('/')
+      if (parts.length > 1) malformed = true
+      return parts
     } catch {
       malformed = true
       return segment

@@ -126,6 +126,15 @@ test('a request to a pod reaches the program behind its port, with path, query a
   assert.deepEqual(asked, ['p:8080'])
 })
 
+test('a request to delete keeps its body', async () => {
+  const { request } = await proxyServer()
+  await request('DELETE', `${NS}/pods/p:8080/proxy/x`, 'all of it', {
+    'content-type': 'text/plain',
+  })
+  const { method, body } = seen.at(-1)
+  assert.deepEqual([method, body], ['DELETE', 'all of it'])
+})
+
 test('links of a page lead through the proxy', async () => {
   const { request } = await proxyServer()
   const page = '<a href="/x">x</a>'

@@ -38,6 +38,8 @@ export const backend = {
   respond: ((_, response) => response.end('{}')) as Respond,
   /** Of a request to switch protocols. */
   switchTo: ((_, socket) => socket.destroy()) as (request: IncomingMessage, socket: Duplex) => void,
+  /** Its answer to what it has. */
+  list: LIST as object | string,
   /** Of `/apis` in the aggregated form; undefined: it has none. */
   aggregated: undefined as object | undefined,
   /** By path below `/openapi/`. */
@@ -86,7 +88,9 @@ async function listenAsBackend(): Promise<void> {
     if (request.url === GROUP_VERSION) {
       backend.looks++
       await backend.ready
-      return void response.end(JSON.stringify(LIST))
+      return void response.end(
+        typeof backend.list === 'string' ? backend.list : JSON.stringify(backend.list),
+      )
     }
     if (request.url === '/apis') {
       if (backend.aggregated === undefined) response.statusCode = 404
@@ -111,6 +115,7 @@ async function startWorld(): Promise<void> {
   backend.documentsAsked.length = 0
   backend.openApi = {}
   backend.aggregated = undefined
+  backend.list = LIST
   backend.looks = 0
   backend.ready = Promise.resolve()
   backend.reachedAt = backend.port

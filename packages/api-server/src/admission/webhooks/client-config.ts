@@ -2,6 +2,7 @@
 import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import type { OutgoingCall } from '../../http/outgoing-calls/outgoing-calls.ts'
 import { PortSocket } from '../../http/outgoing-calls/proxy.ts'
+import { cleanedPath } from '../../http/outgoing-calls/written-urls.ts'
 import { endpointPod } from '../../kubelets/endpoint-pod.ts'
 import type { Kubelets } from '../../kubelets/kubelet.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
@@ -58,22 +59,6 @@ function authoritiesOf(caBundle: string): string {
   const problem = authoritiesProblem(pem)
   if (problem !== undefined) throw new UnusableClientConfig(`could not get REST client: ${problem}`)
   return pem
-}
-
-/** Escapes are read, empty segments, `.` and `..` are resolved, and what must be is escaped again. */
-function cleanedPath(path: string): string {
-  const bytes = Buffer.from(path, 'utf8')
-    .toString('latin1')
-    .replaceAll(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-  const segments: string[] = []
-  for (const segment of bytes.split('/')) {
-    if (segment === '..') segments.pop()
-    else if (segment !== '' && segment !== '.') segments.push(segment)
-  }
-  return `/${segments.join('/')}`.replaceAll(
-    /[^A-Za-z0-9\-_.~$&+,/:;=@]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  )
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What arrived at the socket, as a request of the pipeline. */
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
+import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Headers, ServerRequest } from '../exchange.ts'
 import { isGone } from './peer.ts'
@@ -39,6 +40,7 @@ class IncomingRequest implements ServerRequest {
   readonly headers: Headers
   readonly body: ServerRequest['body']
   readonly clientCertificate: Uint8Array | undefined
+  readonly #incoming: Incoming
   readonly #outgoing: Outgoing | undefined
   #signal: AbortSignal | undefined
 
@@ -48,7 +50,12 @@ class IncomingRequest implements ServerRequest {
     this.headers = headersOf(incoming)
     this.body = bytes === undefined ? undefined : { bytes }
     this.clientCertificate = certificateOf(incoming)
+    this.#incoming = incoming
     this.#outgoing = outgoing
+  }
+
+  get clientAddress(): string | undefined {
+    return socketOf(this.#incoming)?.remoteAddress
   }
 
   get signal(): AbortSignal | undefined {
@@ -89,7 +96,7 @@ const certificates = new WeakMap<object, Uint8Array | null>()
 
 /** The leaf that the peer showed, once per connection. */
 function certificateOf(incoming: Incoming): Uint8Array | undefined {
-  const socket = 'stream' in incoming ? incoming.stream.session?.socket : incoming.socket
+  const socket = socketOf(incoming)
   if (!(socket instanceof TLSSocket)) return undefined
   let certificate = certificates.get(socket)
   if (certificate === undefined) {
@@ -98,4 +105,8 @@ function certificateOf(incoming: Incoming): Uint8Array | undefined {
     certificates.set(socket, certificate)
   }
   return certificate ?? undefined
+}
+
+function socketOf(incoming: Incoming): Socket | undefined {
+  return 'stream' in incoming ? incoming.stream.session?.socket : incoming.socket
 }

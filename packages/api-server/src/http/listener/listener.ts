@@ -240,7 +240,7 @@ class HttpsListener implements Listener {
         outgoing.end()
         return
       case 'stream':
-        outgoing.setHeader('content-type', body.contentType)
+        if (body.contentType !== undefined) outgoing.setHeader('content-type', body.contentType)
         setStatus(outgoing, answer.status)
         ;(outgoing as Http1Response).flushHeaders()
         await this.#stream(outgoing, stream!)

@@ -7,6 +7,9 @@ import type { OutgoingCall } from './outgoing-calls.ts'
 import { passedAnswer } from './passed-answer.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 
+/** As much as Go's client reads. */
+const MOST_HEADER_BYTES = 10 * 2 ** 20
+
 export interface ForwardedRequest {
   readonly method: string
   /** Path and query. */
@@ -25,6 +28,21 @@ export async function forward(
   request: ForwardedRequest,
   agent: Agent,
 ): Promise<PassedAnswer | Tunnel> {
+  for (;;) {
+    try {
+      return await exchange(request, agent)
+    } catch (error) {
+      if (!(error instanceof ClosedMeanwhile)) throw error
+    }
+  }
+}
+
+/** A connection that was kept open was closed by the other side before it answered what may be asked again. */
+class ClosedMeanwhile extends Error {}
+
+const ASKED_AGAIN: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+async function exchange(request: ForwardedRequest, agent: Agent): Promise<PassedAnswer | Tunnel> {
   const { method, path, headers, body, signal, connectTo, serverName } = request
   const response = await new Promise<IncomingMessage | Tunnel>((resolve, reject) => {
     const sent = httpsRequest(
@@ -35,14 +53,19 @@ export async function forward(
         agent,
         signal,
         servername: serverName,
-        headers: { host: serverName, ...headers } as Record<string, string | string[]>,
+        maxHeaderSize: MOST_HEADER_BYTES,
+        headers: { ...headers, ...lengthOf(body) } as Record<string, string | string[]>,
       },
       resolve,
     )
     sent.on('upgrade', ({ rawHeaders }, peer, head) => {
       resolve({ headers: pairsOf(rawHeaders), peer, head })
     })
-    sent.on('error', reject)
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = sent.reusedSocket && error.code === 'ECONNRESET'
+      const mayAskAgain = ASKED_AGAIN.has(method) && body === undefined
+      reject(isStale && mayAskAgain ? new ClosedMeanwhile() : error)
+    })
     // A request without a connection yet would tell of its end only when it has one.
     signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
     sent.end(body)
@@ -50,6 +73,11 @@ export async function forward(
   if ('peer' in response) return response
   response.on('error', () => {})
   return passedAnswer(response, () => response.destroy())
+}
+
+/** Node sends the body of a DELETE without its length, and nobody can tell it from the next request. */
+export function lengthOf(body: Uint8Array | undefined): { readonly 'content-length'?: string } {
+  return body === undefined ? {} : { 'content-length': String(body.length) }
 }
 
 function pairsOf(rawHeaders: readonly string[]): (readonly [string, string])[] {

@@ -2,6 +2,7 @@
 import { request as httpsRequest } from 'node:https'
 import type { Agent } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
 import { pipeline, type Duplex, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { sleep, type Clock } from '@gyropilot/foundation'
@@ -275,6 +276,8 @@ function messageOfStatus(text: string): string | undefined {
 
 interface SystemError {
   readonly code?: string
+  /** That a name was found to have, and that was tried. */
+  readonly address?: string
   readonly message: string
   readonly errors?: readonly SystemError[]
 }
@@ -284,13 +287,13 @@ export function networkText(
   error: unknown,
   { url, connectTo }: Pick<OutgoingCall, 'url' | 'connectTo'>,
 ): string {
-  const { code, message, errors } = error as SystemError
+  const { code, address, message, errors } = error as SystemError
   // Several addresses were tried: all failed, the first is told.
   if (errors?.[0] !== undefined && code !== undefined)
     return networkText(errors[0], { url, connectTo })
   const { hostname, port } = new URL(url)
   const where = connectTo ?? { host: hostname, port: port || '443' }
-  const peer = `${where.host}:${where.port}`
+  const peer = hostAndPort(address ?? where.host, where.port)
   if (error instanceof HandshakeError) return message
   const { rawPacket } = error as { readonly rawPacket?: Uint8Array }
   if (code?.startsWith('HPE_') && rawPacket !== undefined)
@@ -312,6 +315,10 @@ export function networkText(
     default:
       return message
   }
+}
+
+export function hostAndPort(host: string, port: number | string): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 function firstLine(bytes: Uint8Array): string {

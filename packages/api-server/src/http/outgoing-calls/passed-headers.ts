@@ -6,8 +6,9 @@ type Passed = Record<string, string | readonly string[]>
 /** Of one connection only, or about who may ask here. */
 const NOT_PASSED_ON =
   /^(?::.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|http2-settings|content-length|authorization|impersonate-.*|x-remote-.*)$/
+/** Of one connection only, or what pages of other origins may do here, which nobody else decides. */
 const NOT_PASSED_BACK =
-  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|content-length|content-type|upgrade|http2-settings)$/
+  /^(?:connection|keep-alive|proxy-(?:authenticate|authorization|connection)|te|trailer|transfer-encoding|content-length|content-type|upgrade|http2-settings|access-control-allow-(?:credentials|headers|methods|origin))$/
 
 export function headersPassedOn(headers: Headers): Passed {
   const passed: Passed = {}

@@ -2,6 +2,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
+import { lengthOf } from './forward.ts'
 import { passedAnswer } from './passed-answer.ts'
 import type { PassedAnswer } from './passed-answer.ts'
 import { ByteQueue } from '../../kubelets/byte-queue.ts'
@@ -30,7 +31,10 @@ export async function passOn(request: PassedRequest, socket: Duplex): Promise<Pa
       {
         method: request.method,
         path: request.path,
-        headers: { ...request.headers, connection: 'close' } as Record<string, string | string[]>,
+        headers: { ...request.headers, ...lengthOf(request.body), connection: 'close' } as Record<
+          string,
+          string | string[]
+        >,
         createConnection: () =>
           request.tls ? connectTls({ socket, rejectUnauthorized: false }) : socket,
       },
