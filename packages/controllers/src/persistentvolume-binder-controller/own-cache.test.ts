@@ -80,9 +80,20 @@ test('a claim and a volume are looked at for every event, and when their partner
   )
   assert.deepEqual([...lostRecyclers], ['v'])
   lostRecyclers.clear()
-  // It had come to its end, which was seen then.
-  for (const phase of ['Succeeded', 'Failed'] as const)
-    assert.deepEqual([...ofPod!.onDelete!({ ...pod, status: { phase } } as Pod)], [])
+  // It had come to its end, which was seen then: what its own deletion changes starts no other.
+  for (const phase of ['Succeeded', 'Failed'] as const) {
+    const ended = { ...pod, status: { phase } } as Pod
+    const another = { ...ended, metadata: { ...pod.metadata, uid: 'another' } }
+    assert.deepEqual(
+      [
+        [...ofPod!.onUpdate!(pod, ended)],
+        [...ofPod!.onUpdate!(ended, ended)],
+        [...ofPod!.onDelete!(ended)],
+        [...ofPod!.onUpdate!(ended, another)],
+      ],
+      [['v'], [], [], ['v']],
+    )
+  }
   assert.equal(lostRecyclers.size, 0)
   const tombstone = new DeletedFinalStateUnknown('k', undefined)
   const keys = [...claimWatches, ...watchesOfVolumes].map((watch) => [

@@ -49,7 +49,10 @@ const volumeOf = (pod: Pod): readonly string[] => {
 function recyclerPods({ lostRecyclers }: Pick<Binder, 'lostRecyclers'>): Watch<Pod> {
   return {
     type: resources.pods,
-    onUpdate: (_, current) => volumeOf(current),
+    onUpdate(previous, current) {
+      const isSame = previous.metadata?.uid === current.metadata?.uid
+      return isSame && hasEnded(previous) ? [] : volumeOf(current)
+    },
     onDelete(gone) {
       if (gone instanceof DeletedFinalStateUnknown || hasEnded(gone)) return []
       const names = volumeOf(gone)

@@ -49,6 +49,11 @@ checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
   },
   { title: 'at work', objects: [recycled(), recycler('Running')], done: [] },
   {
+    title: 'on its way out before it has ended',
+    objects: [recycled(), recycler('Running', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    done: [],
+  },
+  {
     title: 'a pod of an earlier run is being deleted',
     objects: [recycled(), recycler('Succeeded', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     done: ['create Pod recycler-for-v'],

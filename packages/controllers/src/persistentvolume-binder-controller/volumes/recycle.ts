@@ -43,12 +43,12 @@ export function* recycle(binder: Binder, cached: PersistentVolume): Reconcile {
     return yield* failVolume(binder, cached, 'VolumeFailedRecycle', text)
   }
   const pod = binder.podNamed(NAMESPACE, `${NAME_PREFIX}${cached.metadata?.name}`)
-  const isRunning = pod !== undefined && !isTerminating(pod) && !hasEnded(pod)
   if (pod !== undefined) {
     binder.lostRecyclers.delete(keyOf(cached))
     yield* copyEvents(binder, cached, pod)
   }
-  if (isRunning) return
+  // On its way out too: it has failed when it has gone.
+  if (pod !== undefined && !hasEnded(pod)) return
   const live = yield* liveReleased(binder, cached)
   if ('error' in live) return live
   if (live.volume === undefined) return
