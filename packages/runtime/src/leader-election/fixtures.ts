@@ -51,6 +51,7 @@ function electing(server: FakeServer, clock: ReturnType<typeof testClock>, setup
   if (existing !== undefined) server.put(resources.leases, existing)
   const metrics = new RecordingMetrics()
   const events: string[] = []
+  const regarded: (string | undefined)[] = []
   const log: string[] = []
   const lock = new LeaseLock({
     client,
@@ -59,8 +60,10 @@ function electing(server: FakeServer, clock: ReturnType<typeof testClock>, setup
     identity,
     labels,
     recorder: {
-      record: ({ reason, type, message, regarding }) =>
-        void events.push(`${type} ${reason} ${regarding.kind} ${message}`),
+      record({ reason, type, message, regarding }) {
+        events.push(`${type} ${reason} ${regarding.kind} ${message}`)
+        regarded.push(regarding.metadata?.resourceVersion)
+      },
     },
   })
   const elector = new LeaderElector({
@@ -88,6 +91,8 @@ function electing(server: FakeServer, clock: ReturnType<typeof testClock>, setup
   const state = { running: Promise.resolve() }
   return {
     elector,
+    /** Versions of the Lease that the events are about. */
+    regarded,
     lock,
     metrics,
     events,

@@ -101,11 +101,12 @@ export class LeaseLock {
   /** `became leader`, `stopped leading`: a Normal event LeaderElection about the Lease, `<identity> <what>`. */
   recordEvent(what: string): void {
     const { recorder, namespace, name, identity } = this.#options
+    const { uid, resourceVersion } = this.#lease?.metadata ?? {}
     recorder?.record({
       regarding: {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
-        metadata: { namespace, name, uid: this.#lease?.metadata?.uid },
+        metadata: { namespace, name, uid, resourceVersion },
       },
       type: 'Normal',
       reason: 'LeaderElection',

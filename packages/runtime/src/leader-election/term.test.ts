@@ -209,6 +209,23 @@ test('Given became/stopped leading, then one event each with the identity.', asy
   ])
 })
 
+test('the event is about the Lease as this elector wrote it last', async () => {
+  const { elector, lease: stored } = world()
+  const me = elector({
+    callbacks: {
+      onStartedLeading: () => {},
+      onStoppedLeading: () => {},
+      // The first renewal follows at once.
+      onNewLeader: () => void versions.push(stored()?.metadata?.resourceVersion),
+    },
+  })
+  const versions: (string | undefined)[] = []
+  await me.run()
+  assert.equal(versions.length, 1)
+  assert.deepEqual(me.regarded, versions)
+  me.stop.abort()
+})
+
 test('the gauge is 0 from construction and 1 while leading', async () => {
   const { elector } = world()
   const me = elector()
