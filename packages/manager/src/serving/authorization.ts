@@ -46,8 +46,16 @@ export class Authorization {
   }
 
   #isAlwaysAllowed(path: string): boolean {
-    return this.#options.alwaysAllowPaths.some((allowed) =>
-      allowed.endsWith('*') ? path.startsWith(allowed.slice(0, -1)) : path === allowed,
-    )
+    const asked = withoutSlash(path)
+    return this.#options.alwaysAllowPaths
+      .map(withoutSlash)
+      .some((allowed) =>
+        allowed.endsWith('*') ? asked.startsWith(allowed.slice(0, -1)) : asked === allowed,
+      )
   }
+}
+
+/** As upstream compares paths: `metrics` means `/metrics`. */
+function withoutSlash(path: string): string {
+  return path.replace(/^\//, '')
 }

@@ -96,6 +96,12 @@ test('Given a broken authorization kubeconfig, when /metrics is fetched, then 50
   assert.equal((await open.get('/metrics')).status, 200)
 })
 
+test('an always-allowed path may be written without its slash', async () => {
+  const { get } = manager({ alwaysAllowPaths: ['metrics', '/healthz/'] })
+  assert.equal((await get('/metrics')).status, 200)
+  assert.equal((await get('/healthz')).status, 403)
+})
+
 test('Given checks added after start, when /healthz is fetched, then they are included', async () => {
   const { get, health } = manager()
   assert.equal((await get('/healthz?verbose')).body, '[+]ping ok\nhealthz check passed\n')
