@@ -29,6 +29,7 @@ const SERVICES = 'services'
 const SLICES = 'endpointslices.discovery.k8s.io'
 const SERVICE_NAME = 'kubernetes.io/service-name'
 const MANAGER = 'kube-apiserver'
+const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 const CHECK_EVERY_MS = 30_000
 const LOCAL = { reason: 'Local', message: 'Local APIServices are always available' }
 const PASSED = { reason: 'Passed', message: 'all checks passed' }
@@ -39,18 +40,21 @@ const AGGREGATOR: UserInfo = {
   extra: {},
 }
 
-export interface ForeignGroup {
+export interface ForeignVersion {
   readonly group: string
-  /** By falling priority. */
-  readonly versions: readonly ForeignVersion[]
-}
-
-interface ForeignVersion {
   readonly version: string
   /** Of another server; else announced for this one, which does not know it. */
   readonly remote: boolean
   /** As that server describes them in the aggregated form; absent: it cannot be asked. */
   readonly resources?: readonly object[]
+}
+
+/** What comes first in discovery: the higher. */
+export interface Priorities {
+  /** Of the group: the highest of its versions counts. */
+  readonly group: number
+  /** Of the version within its group. */
+  readonly version: number
 }
 
 /** `lost`: it is not available. */
@@ -74,6 +78,8 @@ export class ForeignVersions {
   readonly #parts: ForeignVersionsParts
   /** By name: those that this server does not serve by itself. */
   readonly #announced = new Map<string, Stored>()
+  /** Of all, by name. */
+  readonly #priorities = new Map<string, Priorities>()
   readonly #listeners = new Set<() => void>()
   readonly #watches: StoreWatch[] = []
   /** What is being found out, by name: one after the other. */
@@ -91,7 +97,7 @@ export class ForeignVersions {
     this.#documents = new DocumentsOfBackends(parts, parts.describe)
   }
 
-  /** Calls back when other groups are announced. */
+  /** Calls back when other groups are announced, or in another order. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener)
   }
@@ -119,27 +125,19 @@ export class ForeignVersions {
     this.#parts.backends.stop()
   }
 
-  groups(): readonly ForeignGroup[] {
-    const byGroup = new Map<string, Stored[]>()
-    for (const apiService of this.#announced.values()) {
-      const { spec } = apiService
-      if (this.#parts.registry.hasGroup(spec.group)) continue
-      byGroup.set(spec.group, [...(byGroup.get(spec.group) ?? []), apiService])
-    }
-    const priority = (found: readonly Stored[]): number =>
-      Math.max(...found.map(({ spec }) => spec['groupPriorityMinimum'] ?? 0))
-    return [...byGroup]
-      .toSorted(([a, one], [b, other]) => priority(other) - priority(one) || (a < b ? -1 : 1))
-      .map(([group, found]) => ({
-        group,
-        versions: found
-          .toSorted((a, b) => b['spec'].versionPriority - a['spec'].versionPriority)
-          .map((apiService) => ({
-            version: apiService['spec'].version,
-            remote: apiService['spec'].service !== undefined,
-            ...this.#discovered(apiService),
-          })),
-      }))
+  /** Those that are not served here. */
+  versions(): readonly ForeignVersion[] {
+    return [...this.#announced.values()].flatMap((apiService) => {
+      const { group, version, service } = apiService['spec']
+      if (this.#parts.registry.version(group, version) !== undefined) return []
+      const remote = service !== undefined
+      return [{ group, version, remote, ...this.#discovered(apiService) }]
+    })
+  }
+
+  /** As its APIService says; undefined: there is none. */
+  prioritiesOf(group: string, version: string): Priorities | undefined {
+    return this.#priorities.get(`${version}.${group}`)
   }
 
   /** What another server answers to what is below its group version; undefined: that is no other server's. */
@@ -179,14 +177,17 @@ export class ForeignVersions {
   #observe({ type, object }: Pick<StoreEvent, 'type' | 'object'>): void {
     const { name } = object['metadata']
     const before = this.#announced.get(name)
-    const { group, version } = object['spec']
-    const isOwn = this.#parts.registry.isBuiltInGroup(group ?? '') || isAutomanaged(object)
-    if (type === 'deleted' || isOwn) this.#announced.delete(name)
+    const { version } = object['spec']
+    const priorities = type === 'deleted' ? undefined : prioritiesIn(object)
+    const isMoved = !deepEqual(this.#priorities.get(name), priorities)
+    if (priorities === undefined) this.#priorities.delete(name)
+    else this.#priorities.set(name, priorities)
+    if (type === 'deleted' || this.#isOwn(object)) this.#announced.delete(name)
     else this.#announced.set(name, object)
     const now = this.#announced.get(name)
     const spec = now?.['spec']
     const isOther = !deepEqual(before?.['spec'], spec)
-    if (isOther || isAvailable(before) !== isAvailable(now))
+    if (isMoved || isOther || isAvailable(before) !== isAvailable(now))
       for (const listener of this.#listeners) listener()
     if (now === undefined || spec.service === undefined) this.#forget(name)
     if (type === 'deleted') this.#written.delete(name)
@@ -196,6 +197,14 @@ export class ForeignVersions {
       // Its condition is written here, and again when somebody else has written it.
       if (isOther || !deepEqual(availableOf(object), this.#written.get(name))) this.#enqueue(name)
     }
+  }
+
+  /** Of what is served here whatever it says, or made for it. */
+  #isOwn({ metadata, spec }: Stored): boolean {
+    const { registry } = this.#parts
+    const { group = '', version, service } = spec
+    if (registry.isBuiltInGroup(group)) return registry.version(group, version) !== undefined
+    return service === undefined && metadata.labels?.[AUTOMANAGED] !== undefined
   }
 
   #forget(name: string): void {
@@ -303,7 +312,6 @@ export class ForeignVersions {
   }
 }
 
-/** Made by this server for what it serves. */
-function isAutomanaged({ metadata }: Stored): boolean {
-  return metadata.labels?.['kube-aggregator.kubernetes.io/automanaged'] !== undefined
+function prioritiesIn({ spec }: Stored): Priorities {
+  return { group: spec.groupPriorityMinimum ?? 0, version: spec.versionPriority ?? 0 }
 }

@@ -1,12 +1,7 @@
 /** Discovery documents. Contract: docs/behaviour/api-server/requests.md, "Discovery". */
 import { hash } from 'node:crypto'
-import type {
-  ResourceRegistry,
-  ServedGroup,
-  ServedResource,
-  ServedVersion,
-} from '../registry/resource-registry.ts'
-import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
+import type { ServedResource, ServedVersion } from '../registry/resource-registry.ts'
+import type { DiscoveredGroup, DiscoveredVersion } from './discovered-groups.ts'
 
 const addresses = (serverAddress: string) => [{ clientCIDR: '0.0.0.0/0', serverAddress }]
 
@@ -18,17 +13,16 @@ export function apiVersions(serverAddress: string): object {
   }
 }
 
-/** `foreign`: groups of other servers, which come last. */
-export function groupList(registry: ResourceRegistry, foreign: readonly ForeignGroup[]): object {
-  const groups = [...registry.groups().filter(({ group }) => group !== ''), ...foreign]
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
+export function groupList(groups: readonly DiscoveredGroup[]): object {
+  const named = groups.filter(({ group: name }) => name !== '')
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupEntry) }
 }
 
-export function group(served: ServedGroup | ForeignGroup): object {
-  return { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(served) }
+export function group(discovered: DiscoveredGroup): object {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(discovered) }
 }
 
-function groupEntry({ group: name, versions }: ServedGroup | ForeignGroup) {
+function groupEntry({ group: name, versions }: DiscoveredGroup) {
   const entries = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions: entries, preferredVersion: entries[0] }
 }
@@ -75,44 +69,33 @@ function storageHash(apiVersion: string, kind: string): string {
 }
 
 /** The aggregated form of the core group (`legacy`) or of all others. */
-export function aggregated(
-  registry: ResourceRegistry,
-  legacy: boolean,
-  foreign: readonly ForeignGroup[],
-): object {
-  const groups = registry.groups().filter((served) => (served.group === '') === legacy)
+export function aggregated(groups: readonly DiscoveredGroup[], legacy: boolean): object {
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: [
-      ...groups.map(({ group: name, versions }) => ({
+    items: groups
+      .filter(({ group: name }) => (name === '') === legacy)
+      .map(({ group: name, versions }) => ({
         metadata: name === '' ? {} : { name },
-        versions: versions.map((served) => ({
-          version: served.version,
-          resources: served.resources.map(discoveredResource),
-          freshness: 'Current',
-        })),
-      })),
-      ...(legacy ? [] : foreign.flatMap(foreignGroup)),
-    ],
+        versions: versions.flatMap(discoveredVersion),
+      }))
+      .filter(({ versions }) => versions.length > 0),
   }
 }
 
-/** Those that could not be asked for their resources are stale. */
-function foreignGroup({ group: name, versions }: ForeignGroup): object[] {
-  const remote = versions.filter((version) => version.remote)
-  if (remote.length === 0) return []
-  return [
-    {
-      metadata: { name },
-      versions: remote.map(({ version, resources }) =>
-        resources === undefined
-          ? { version, freshness: 'Stale' }
-          : { version, resources, freshness: 'Current' },
-      ),
-    },
-  ]
+/** What nobody serves is left out; what another server could not be asked for is stale. */
+function discoveredVersion(discovered: DiscoveredVersion): object[] {
+  const { version } = discovered
+  if (!('remote' in discovered))
+    return [
+      { version, resources: discovered.resources.map(discoveredResource), freshness: 'Current' },
+    ]
+  const { remote, resources } = discovered
+  if (!remote) return []
+  return resources === undefined
+    ? [{ version, freshness: 'Stale' }]
+    : [{ version, resources, freshness: 'Current' }]
 }
 
 function discoveredResource({ info, custom }: ServedResource): object {

@@ -4,7 +4,8 @@ import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
 import type { UserInfo } from '../contracts.ts'
 import { AGGREGATED_PARAMETERS, AGGREGATED_TYPE } from '../aggregation/discovered.ts'
-import type { ForeignGroup } from '../aggregation/foreign-versions.ts'
+import { discoveredGroups } from './discovered-groups.ts'
+import type { Announcements, DiscoveredGroup } from './discovered-groups.ts'
 import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
@@ -24,8 +25,7 @@ interface NonResourceParts {
   readonly metrics: MetricsRegistry | undefined
   readonly openApi: OpenApiDocuments
   /** Group versions of other servers. */
-  readonly foreign: {
-    groups(): readonly ForeignGroup[]
+  readonly foreign: Announcements & {
     answer(
       request: ServerRequest,
       group: string,
@@ -137,7 +137,7 @@ export class NonResources implements NonResourceHandler {
 
   /** A JSON value, or an answer of its own form. */
   #document(request: ServerRequest, path: string): object | Answer | undefined {
-    const { registry, foreign, version, metrics, openId, pages } = this.#parts
+    const { registry, version, metrics, openId, pages } = this.#parts
     switch (path) {
       case '/':
       case '/index.html':
@@ -158,7 +158,7 @@ export class NonResources implements NonResourceHandler {
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':
-        return this.#aggregatedAnswer(request, false) ?? groupList(registry, foreign.groups())
+        return this.#aggregatedAnswer(request, false) ?? groupList(this.#groups())
       case '/.well-known/openid-configuration':
         return openId && cacheable(request, openId.configuration(), 'application/json')
       case '/openid/v1/jwks':
@@ -168,19 +168,16 @@ export class NonResources implements NonResourceHandler {
     if (parts[0] === 'version') throw routeNotFound()
     if (parts[0] === 'api' && parts.length === 2) return this.#resources('', parts[1]!)
     if (parts[0] !== 'apis') return undefined
-    const served = registry.groups().find(({ group: name }) => name === parts[1] && name !== '')
-    if (served === undefined) return this.#foreignDocument(parts)
-    return parts.length === 2
-      ? group(served)
-      : parts.length === 3
-        ? this.#resources(served.group, parts[2]!)
-        : undefined
+    const [, name = ''] = parts
+    if (name === '' || parts.length > 3) return undefined
+    if (parts.length === 3)
+      return registry.hasGroup(name) ? this.#resources(name, parts[2]!) : undefined
+    const found = this.#groups().find((discovered) => discovered.group === name)
+    return found && group(found)
   }
 
-  #foreignDocument(parts: readonly string[]): object | Answer | undefined {
-    if (parts.length > 2) return undefined
-    const found = this.#parts.foreign.groups().find((one) => one.group === parts[1])
-    return found && group(found)
+  #groups(): readonly DiscoveredGroup[] {
+    return discoveredGroups(this.#parts.registry, this.#parts.foreign)
   }
 
   /** Versions that nobody defined are unknown paths; those of a built-in group are looked for below its route. */
@@ -206,10 +203,9 @@ export class NonResources implements NonResourceHandler {
   #aggregatedAnswer(request: ServerRequest, legacy: boolean): Answer | undefined {
     const mediaType = aggregatedType(headerOf(request.headers, 'accept'))
     if (mediaType === undefined) return undefined
-    const { registry, foreign } = this.#parts
     let document = this.#aggregated.get(legacy)
     if (document === undefined) {
-      const value = aggregated(registry, legacy, foreign.groups())
+      const value = aggregated(this.#groups(), legacy)
       const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
       document = { value, bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
       this.#aggregated.set(legacy, document)

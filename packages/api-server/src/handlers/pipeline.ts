@@ -239,7 +239,15 @@ export class Pipeline {
     const { user } = attributes
     this.#authorize(attributes)
     if (!info.isResourceRequest) return this.#nonResource(request, info, user)
-    const route = findRoute(this.#parts.registry, request.method, info)
+    let route: Route | undefined
+    try {
+      route = findRoute(this.#parts.registry, request.method, info)
+    } catch (refusal) {
+      // Another server may have other versions of a group that is built in here.
+      const passed = this.#parts.foreign.answer(request, info.group, info.version, user)
+      if (passed === undefined) throw refusal
+      return passed
+    }
     if (route === undefined) return this.#unrouted(request, info, user)
     const { metrics } = this.#parts
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)

@@ -46,7 +46,7 @@ export interface ServedVersion {
 }
 
 /** Group and version as in discovery: `versions` by falling priority. */
-export interface ServedGroup {
+interface ServedGroup {
   readonly group: string
   readonly versions: readonly ServedVersion[]
 }

@@ -2,8 +2,6 @@
  * Follows the definitions in the store: gives out names, serves what is established, clears up behind what is deleted. One
  * definition at a time, in the order of its events. Contract: docs/behaviour/api-server/custom-resources.md.
  */
-import { formatTime } from '@gyropilot/foundation'
-import { locallyAvailable } from '../../kinds/apiregistration/api-service.ts'
 import { deepEqual } from '@gyropilot/api'
 import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
@@ -24,6 +22,7 @@ import {
   setCondition,
 } from './conditions.ts'
 import type { Condition } from './conditions.ts'
+import { DefinedApiServices } from './api-services.ts'
 import { authoritiesProblemOf } from '../conversion-validation.ts'
 import type { ConversionParts } from '../conversion-webhook.ts'
 import { servedResources } from '../custom-resource.ts'
@@ -37,8 +36,6 @@ const RESOURCE = 'customresourcedefinitions'
 const COLLECTION = `${RESOURCE}.${GROUP}`
 const RETRY_MS = 5000
 const MANAGER = 'kube-apiserver'
-const API_REGISTRATION = 'apiregistration.k8s.io'
-const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 
 interface DefinitionControllerParts {
   readonly registry: ResourceRegistry
@@ -55,6 +52,7 @@ interface DefinitionControllerParts {
 
 export class DefinitionController {
   readonly #parts: DefinitionControllerParts
+  readonly #apiServices: DefinedApiServices
   /** What is served of each definition. */
   readonly #served = new Map<string, readonly ServedResource[]>()
   /** Definitions on their way out. They are served to the end, so that watches see their instances go. */
@@ -73,6 +71,7 @@ export class DefinitionController {
 
   constructor(parts: DefinitionControllerParts) {
     this.#parts = parts
+    this.#apiServices = new DefinedApiServices(parts)
   }
 
   /** Serves what is stored and follows what comes. */
@@ -85,11 +84,13 @@ export class DefinitionController {
     }
     const watch = store.watch(COLLECTION, '', revision, (event) => this.#observe(event))
     if (watch !== 'expired') this.#watch = watch
+    this.#apiServices.start()
     await this.idle()
   }
 
   stop(): void {
     this.#watch?.stop()
+    this.#apiServices.stop()
     for (const watch of this.#instanceWatches.values()) watch.stop()
     this.#instanceWatches.clear()
     for (const timer of this.#retries.values()) timer.cancel()
@@ -132,7 +133,7 @@ export class DefinitionController {
       this.#groups.delete(name)
       this.#reconsider(group, name)
       this.#publish(group)
-      return this.#alignApiServices(group)
+      return this.#apiServices.align(group)
     }
     this.#groups.set(name, definition['spec'].group)
     if (definition['metadata'].deletionTimestamp !== undefined) {
@@ -146,7 +147,7 @@ export class DefinitionController {
       await this.#setConditions(name, [isReachable ? ESTABLISHED : UNREACHABLE])
     }
     this.#publish(definition['spec'].group)
-    await this.#alignApiServices(definition['spec'].group)
+    await this.#apiServices.align(definition['spec'].group)
   }
 
   /** A name that was given back may be what another definition of the group waits for. */
@@ -342,42 +343,6 @@ export class DefinitionController {
       publish(path, openApiDocument(resources))
       if (resources.length === 0) this.#published.delete(path)
       else this.#published.set(path, resources)
-    }
-  }
-
-  /** The aggregator's record of each group version that definitions serve: made with the first, removed with the last. */
-  async #alignApiServices(group: string): Promise<void> {
-    const { server, user, registry } = this.#parts
-    if (server.resource(API_REGISTRATION, 'apiservices') === undefined) return
-    const served = new Set<string>()
-    for (const { info, custom } of registry.all())
-      if (custom && info.group === group) served.add(info.version)
-    for (const version of served) {
-      const name = `${version}.${group}`
-      if (server.get(API_REGISTRATION, 'apiservices', '', name) !== undefined) continue
-      const object: Draft = {
-        apiVersion: `${API_REGISTRATION}/v1`,
-        kind: 'APIService',
-        metadata: { name, labels: { [AUTOMANAGED]: 'true' } },
-        spec: { group, version, groupPriorityMinimum: 1000, versionPriority: 100 },
-      }
-      await server.create(API_REGISTRATION, 'apiservices', object, user)
-      const status = locallyAvailable(formatTime(this.#parts.clock.nowMs()))
-      const change = (draft: Draft): void => void (draft['status'] = status)
-      await server.update(API_REGISTRATION, 'apiservices', '', name, change, {
-        subresource: 'status',
-        as: user,
-        manager: '',
-      })
-    }
-    for (const { metadata, spec } of server.list(API_REGISTRATION, 'apiservices')) {
-      if (
-        spec?.group !== group ||
-        served.has(spec.version) ||
-        metadata.labels?.[AUTOMANAGED] !== 'true'
-      )
-        continue
-      await server.delete(API_REGISTRATION, 'apiservices', '', metadata.name, {}, user)
     }
   }
 
