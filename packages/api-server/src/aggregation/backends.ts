@@ -26,7 +26,10 @@ interface BackendsParts {
 /** Nobody is found behind a Service: nothing was sent. The text stands for itself. */
 export class UnresolvedService extends Error {}
 
-type BackendRequest = Omit<ForwardedRequest, 'connectTo' | 'serverName'>
+type BackendRequest = Omit<ForwardedRequest, 'connectTo' | 'serverName'> & {
+  /** How long the head of the answer may take. Absent: as long as it likes. */
+  readonly headWithinMs?: number
+}
 
 export class Backends {
   readonly #parts: BackendsParts
@@ -49,11 +52,28 @@ export class Backends {
       'x-forwarded-host': host,
       'x-forwarded-proto': 'https',
     }
+    const late = new AbortController()
+    const { headWithinMs, signal = late.signal } = request
+    const timer =
+      headWithinMs === undefined
+        ? undefined
+        : this.#parts.clock.after(headWithinMs, () =>
+            late.abort(new Error('context deadline exceeded')),
+          )
+    const bounded = {
+      ...request,
+      headers,
+      connectTo,
+      serverName,
+      signal: AbortSignal.any([signal, late.signal]),
+    }
     try {
-      return await forward({ ...request, headers, connectTo, serverName }, this.#agentOf(spec))
+      return await forward(bounded, this.#agentOf(spec))
     } catch (error) {
       const url = `https://${serverName}:${port}`
       throw new Error(networkText(error, { url, connectTo }), { cause: error })
+    } finally {
+      timer?.cancel()
     }
   }
 

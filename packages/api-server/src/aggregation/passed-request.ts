@@ -38,20 +38,47 @@ export async function passedToBackend(
         ...switching,
       },
       ...(body === undefined ? {} : { body }),
+      ...(LIST_OF_RESOURCES.test(path) ? { headWithinMs: LIST_WITHIN_MS } : {}),
       ...(signal === undefined ? {} : { signal }),
     })
-    return 'peer' in answer ? tunnelled(answer, switching !== undefined) : passedBack(answer)
+    if ('peer' in answer) return tunnelled(answer, switching !== undefined)
+    if (switching === undefined || answer.status >= 400) return passedBack(answer)
+    leave(answer)
+    return unreached(`invalid upgrade response: status code ${answer.status}`)
   } catch (error) {
-    const what = switching === undefined ? 'trying to reach service' : 'dialing backend'
-    const why = `error ${what}: ${errorText(error)}\n`
-    return text(503, why, { 'x-content-type-options': 'nosniff' })
+    return unreached(
+      switching === undefined
+        ? `error trying to reach service: ${errorText(error)}`
+        : notSwitched(error as Error),
+    )
   }
 }
 
+/** Who asks which resources there are waits no longer: a client's discovery asks all group versions for theirs. */
+const LIST_OF_RESOURCES = /^\/+apis\/[^/]+\/[^/]+\/*$/
+const LIST_WITHIN_MS = 5_000
+
+function unreached(why: string): Answer {
+  return text(503, `${why}\n`, { 'x-content-type-options': 'nosniff' })
+}
+
+/** Once there is a connection, what comes over it is told of as it is. */
+function notSwitched({ message, cause }: Error): string {
+  const { code } = (cause ?? {}) as { readonly code?: string }
+  if (code === 'ECONNRESET') return 'unexpected EOF'
+  if (code?.startsWith('HPE_')) return message.slice(message.indexOf('malformed HTTP response'))
+  return `error dialing backend: ${message}`
+}
+
+function leave({ chunks }: PassedAnswer): void {
+  void chunks[Symbol.asyncIterator]().return?.()
+}
+
 /** A redirection would lead clients, with what they are known by, wherever the other server wants. */
-function passedBack({ status, headers, chunks }: PassedAnswer): Answer {
+function passedBack(answer: PassedAnswer): Answer {
+  const { status, headers, chunks } = answer
   if (status >= 300 && status <= 399 && headers['location'] !== undefined) {
-    void chunks[Symbol.asyncIterator]().return?.()
+    leave(answer)
     return text(502, 'the backend attempted to redirect this request, which is not permitted')
   }
   const { 'content-type': contentType, 'content-length': length } = headers

@@ -318,6 +318,20 @@ test('any answer of success will do for a look, whatever it says', async () => {
   })
 })
 
+test('the list of resources is waited for no longer than 5 s, for whoever asks', async () => {
+  await available()
+  const asked = backend.looks
+  backend.ready = new Promise(() => {})
+  const late = world.call('GET', GROUP_VERSION)
+  await until(async () => backend.looks > asked)
+  await world.clock.advance(5_000)
+  const { status, body } = await late
+  assert.deepEqual(
+    [status, body],
+    [503, 'error trying to reach service: context deadline exceeded\n'],
+  )
+})
+
 test('a look that takes too long is told of in the words of a client that has given up', async () => {
   backend.ready = new Promise(() => {})
   await announce({ insecureSkipTLSVerify: true })

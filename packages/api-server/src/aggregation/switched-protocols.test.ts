@@ -119,6 +119,22 @@ test('a server that is not there is told of', async () => {
   assert.deepEqual([answer.statusCode, await textOf(answer)], [503, text])
 })
 
+test('an answer that neither switches nor refuses, or none at all, is told of', async () => {
+  for (const [sent, told] of [
+    ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok', 'invalid upgrade response: status code 200'],
+    [
+      'HTTP/1.1 302 Found\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n',
+      'invalid upgrade response: status code 302',
+    ],
+    ['', 'unexpected EOF'],
+    ['hello\r\n\r\n', 'malformed HTTP response "hello"'],
+  ]) {
+    backend.switchTo = (_, socket) => socket.end(sent)
+    const [answer] = (await once(ask('websocket'), 'response')) as [IncomingMessage]
+    assert.deepEqual([answer.statusCode, await textOf(answer)], [503, `${told}\n`])
+  }
+})
+
 test('protocols that nobody asked to switch are not switched', async () => {
   backend.respond = (asked) =>
     void asked.socket.write(
