@@ -19,7 +19,6 @@ export interface DesiredAttachment {
 }
 
 interface Entry extends DesiredAttachment {
-  spec: VolumeSpec
   readonly pods: Map<string, Pod>
   isRefusalTold: boolean
   failedMs: number
@@ -53,7 +52,7 @@ export class DesiredWorld {
     if (!this.#volumesOfNode.has(nodeName)) this.#managed.delete(nodeName)
   }
 
-  /** The pod's newest form counts for events; a volume that is there already is not touched. */
+  /** The pod's newest form counts for events; a volume that is there already stays as it came. */
   add(pod: Pod, spec: VolumeSpec): void {
     const { nodeName = '' } = pod.spec ?? {}
     const uid = pod.metadata?.uid ?? ''
@@ -65,10 +64,7 @@ export class DesiredWorld {
       nodes.set(nodeName, { nodeName, spec, pods, isRefusalTold: false, failedMs: 0 })
       this.#volumesOfNode.set(nodeName, (this.#volumesOfNode.get(nodeName) ?? 0) + 1)
       this.#touch(spec.uniqueName)
-    } else {
-      known.pods.set(uid, pod)
-      known.spec = spec
-    }
+    } else known.pods.set(uid, pod)
     const volumes = this.#ofPod.get(uid) ?? new Set()
     this.#ofPod.set(uid, volumes.add(spec.uniqueName))
   }

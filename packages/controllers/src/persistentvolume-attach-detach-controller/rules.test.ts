@@ -406,9 +406,15 @@ test('a pod that comes again after its volume was dropped holds it as before', (
   desired.add(pod('p', { uid: 'later' }), spec('data'))
   desired.removePod('p-uid')
   assert.deepEqual(desired.volumeNames(), [uniqueName('data')])
-  const migrated = { ...spec('data'), name: 'renamed' }
-  desired.add(pod('p', { uid: 'later' }), migrated)
-  assert.equal(desired.get(uniqueName('data'), 'a')?.spec.name, 'renamed')
+})
+
+test('a volume is attached as it was when a pod first wanted it at the node', () => {
+  const desired = new DesiredWorld(() => {})
+  const first = spec('data')
+  desired.add(pod('p'), first)
+  // Named once more by the pod, or its volume has changed.
+  desired.add(pod('p'), { ...first, source: {}, accessModes: ['ReadWriteMany'] })
+  assert.equal(desired.get(uniqueName('data'), 'a')?.spec, first)
 })
 
 test('nodes, and what they are told, come in the order of their names', () => {

@@ -24,6 +24,8 @@ const HANDLES: readonly (readonly [
   [{ awsElasticBlockStore: { volumeID: 'aws://us-east-1a/vol-1' } }, 'ebs.csi.aws.com', 'vol-1'],
   [{ awsElasticBlockStore: { volumeID: 'aws:///vol-3' } }, 'ebs.csi.aws.com', 'vol-3'],
   [{ awsElasticBlockStore: { volumeID: 'vol-2' } }, 'ebs.csi.aws.com', 'vol-2'],
+  [{ awsElasticBlockStore: { volumeID: 'disk-4' } }, 'ebs.csi.aws.com', 'disk-4'],
+  [{ awsElasticBlockStore: { volumeID: 'aws://us-east-1a/vol-5/' } }, 'ebs.csi.aws.com', 'vol-5'],
   [
     { gcePersistentDisk: { pdName: 'g' } },
     'pd.csi.storage.gke.io',
@@ -67,6 +69,20 @@ const HANDLES: readonly (readonly [
   [{ vsphereVolume: { volumePath: '[ds] x.vmdk' } }, 'csi.vsphere.vmware.com', '[ds] x.vmdk'],
   [{ portworxVolume: { volumeID: 'px' } }, 'pxd.portworx.com', 'px'],
 ]
+
+/** Of these nobody can tell the driver. */
+const UNTOLD: readonly (readonly [PersistentVolumeSpec, RegExp, Record<string, string>?])[] = [
+  [{ awsElasticBlockStore: { volumeID: 'aws://us-east-1a/disk-1' } }, /invalid format for AWS/],
+  [{ awsElasticBlockStore: { volumeID: 'aws://us-east-1a/a/vol-1' } }, /invalid format for AWS/],
+  [{ gcePersistentDisk: { pdName: 'g' } }, /unexpected format: z1$/, { [ZONE]: 'z1__z2' }],
+  [{ gcePersistentDisk: { pdName: 'g' } }, /several regions/, { [ZONE]: 'us-east1-b__us-west1-b' }],
+]
+
+for (const [spec, reason, labels] of UNTOLD) {
+  test(`${JSON.stringify(spec)} cannot be told to its driver`, () => {
+    assert.throws(() => translatedVolume(volume(spec, labels)), reason)
+  })
+}
 
 for (const [spec, driver, handle, labels] of HANDLES) {
   test(`${Object.keys(spec)[0]} is ${handle} to ${driver}`, () => {

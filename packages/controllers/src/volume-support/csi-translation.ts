@@ -36,7 +36,7 @@ const ZONE_LABELS = ['topology.kubernetes.io/zone', 'failure-domain.beta.kuberne
 const RESOURCE_GROUP = 'kubernetes.io/azure-file-resource-group'
 const UNSPECIFIED = 'UNSPECIFIED'
 
-/** Undefined: the volume is of no plugin that has moved out. Throws for a share whose secret's namespace nobody names. */
+/** Undefined: the volume is of no plugin that has moved out. Throws for one that its driver could not be told of. */
 export function translatedVolume(volume: PersistentVolume): CsiVolume | undefined {
   const { spec = {}, metadata = {} } = volume
   if (spec.azureFile !== undefined) {
@@ -97,17 +97,28 @@ function known(source: Source, zones: string | undefined): CsiVolume | undefined
   return undefined
 }
 
-/** `aws://zone/vol-1` is `vol-1`. */
+/** `aws://zone/vol-1` is `vol-1`. What does not begin like that is the id, whatever it looks like. */
 function ebsHandle(volumeId: string): string {
-  return volumeId.startsWith('aws://') ? volumeId.slice(volumeId.lastIndexOf('/') + 1) : volumeId
+  if (!volumeId.startsWith('aws://')) return volumeId
+  const id = /^aws:\/\/[^/]*\/+(vol-[^/]*)\/*$/.exec(volumeId)?.[1]
+  if (id === undefined) throw new Error(`invalid format for AWS volume (${volumeId})`)
+  return id
 }
 
-/** Zones of a regional disk stand in one label, joined by two underscores; the region is a zone without its last part. */
+/** Zones of a regional disk stand in one label, joined by two underscores. */
 function diskHandle(name: string, zones: string | undefined): string {
   const [zone = UNSPECIFIED, ...others] = zones?.split('__') ?? []
   if (others.length === 0) return `projects/${UNSPECIFIED}/zones/${zone}/disks/${name}`
-  const region = zone.slice(0, zone.lastIndexOf('-'))
-  return `projects/${UNSPECIFIED}/regions/${region}/disks/${name}`
+  const regions = new Set([zone, ...others].map(regionOf))
+  if (regions.size > 1) throw new Error(`the zones of disk ${name} are of several regions`)
+  return `projects/${UNSPECIFIED}/regions/${[...regions][0]}/disks/${name}`
+}
+
+/** `europe-west1-b` is in `europe-west1`. */
+function regionOf(zone: string): string {
+  const parts = zone.split('-')
+  if (parts.length !== 3) throw new Error(`zone in unexpected format: ${zone}`)
+  return parts.slice(0, 2).join('-')
 }
 
 function fileHandle(
