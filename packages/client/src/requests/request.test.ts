@@ -188,6 +188,18 @@ test('metadata only is asked for by the media type', () => {
   assert.equal(requests.getRequest(pods, 'x').headers['accept'], 'application/json')
 })
 
+test('a request for metadata only names no resource in its errors', () => {
+  const metadataOnly = { metadataOnly: true }
+  for (const request of [
+    requests.getRequest(pods, 'x', metadataOnly),
+    requests.listRequest(pods, metadataOnly),
+    requests.watchRequest(pods, metadataOnly),
+    requests.deleteCollectionRequest(pods, metadataOnly),
+  ])
+    assert.equal(request.about, undefined)
+  assert.deepEqual(requests.getRequest(pods, 'x').about, { group: '', resource: 'pods', name: 'x' })
+})
+
 test('what a list or the deletion of a collection should mention is no part of the request', () => {
   const plain = requests.listRequest(pods)
   const asked = requests.listRequest(pods, { mentioning: ['uid'] })

@@ -72,6 +72,15 @@ function about(target: Target, name?: string): NonNullable<ApiRequest['about']> 
   return name === undefined ? { group, resource } : { group, resource, name }
 }
 
+/** Go's client for metadata addresses by path alone: its errors name no resource. */
+function named(
+  { metadataOnly }: { readonly metadataOnly?: boolean },
+  target: Target,
+  name?: string,
+): Pick<ApiRequest, 'about'> {
+  return metadataOnly ? {} : { about: about(target, name) }
+}
+
 /** Rules of a path segment: what breaks them would address something else. */
 function checkName(name: string): void {
   let fault: string | undefined
@@ -123,7 +132,7 @@ export function getRequest(target: Target, name: string, options: GetOptions = {
     ]),
     headers: { accept: accept(options.metadataOnly, 'PartialObjectMetadata') },
     signal: options.signal,
-    about: about(target, name),
+    ...named(options, target, name),
     ...decodingOf(options),
   }
 }
@@ -146,7 +155,7 @@ export function listRequest(target: Target, options: ListOptions = {}): ApiReque
     path: withQuery(collectionPath(target), listQuery(options)),
     headers: { accept: accept(options.metadataOnly, 'PartialObjectMetadataList') },
     signal: options.signal,
-    about: about(target),
+    ...named(options, target),
     ...(options.mentioning === undefined ? {} : { mentioning: options.mentioning }),
   }
 }
@@ -168,7 +177,7 @@ export function watchRequest(target: Target, options: WatchOptions = {}): ApiReq
     headers: { accept: accept(options.metadataOnly, 'PartialObjectMetadata') },
     watch: true,
     signal: options.signal,
-    about: about(target),
+    ...named(options, target),
     ...decodingOf(options),
   }
 }
@@ -346,7 +355,7 @@ export function deleteCollectionRequest(
     },
     json: deleteBody(options),
     signal: options.signal,
-    about: about(target),
+    ...named(options, target),
     ...(options.mentioning === undefined ? {} : { mentioning: options.mentioning }),
   }
 }
