@@ -219,7 +219,9 @@ test('its resources are discovered with those of this server, from the one form 
     const { versions } = await discovered()
     return versions[0].resources[0].resource === 'others' && versions
   })
-  assert.deepEqual(renewed, [{ version: 'v1', resources, freshness: 'Current' }])
+  const responseKind = { group: '', version: '', kind: '' }
+  const whole = { scope: '', singularResource: '', responseKind, ...resources[0] }
+  assert.deepEqual(renewed, [{ version: 'v1', resources: [whole], freshness: 'Current' }])
 })
 
 test('a watch goes on as its events come, and ends there when its reader leaves', async () => {

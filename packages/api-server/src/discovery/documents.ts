@@ -93,9 +93,8 @@ function discoveredVersion(discovered: DiscoveredVersion): object[] {
     ]
   const { remote, resources } = discovered
   if (!remote) return []
-  return resources === undefined
-    ? [{ version, freshness: 'Stale' }]
-    : [{ version, resources, freshness: 'Current' }]
+  if (resources === undefined) return [{ version, freshness: 'Stale' }]
+  return [{ version, ...(resources.length === 0 ? {} : { resources }), freshness: 'Current' }]
 }
 
 function discoveredResource({ info, custom }: ServedResource): object {
