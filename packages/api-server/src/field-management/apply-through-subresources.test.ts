@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTestServer, type AnyValue, type TestServer } from '../testing/test-server.ts'
+import { createTestServer, turn, type AnyValue, type TestServer } from '../testing/test-server.ts'
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 const APPLY = { 'content-type': 'application/apply-patch+yaml' }
@@ -179,6 +179,70 @@ test('a change through the scale of a custom resource is recorded where its defi
       ['scaler', 'Update', 'scale', 'example.com/v1', { 'f:spec': { 'f:size': {} } }],
       // The object `spec` itself is still its creator's.
       ['creator', 'Update', undefined, 'example.com/v1', { 'f:spec': {} }],
+    ],
+  )
+})
+
+const GROUP = 'scales.example.com'
+const definition = {
+  metadata: { name: `ws.${GROUP}` },
+  spec: {
+    group: GROUP,
+    scope: 'Namespaced',
+    names: { plural: 'ws', kind: 'W' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: { type: 'object', properties: { replicas: { type: 'integer' } } },
+              status: { type: 'object', properties: { replicas: { type: 'integer' } } },
+            },
+          },
+        },
+        subresources: {
+          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+        },
+      },
+    ],
+  },
+}
+
+test('the scale of a custom resource may be applied as it is, if somebody owns its replicas, and not otherwise', async () => {
+  const { request } = await createTestServer()
+  await request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+  await turn()
+  const path = `/apis/${GROUP}/v1/namespaces/default/ws`
+  const custom = { apiVersion: `${GROUP}/v1`, kind: 'W', metadata: { name: 'd' } }
+  await request('POST', `${path}?fieldManager=creator`, { ...custom, spec: { replicas: 3 } })
+  const apply = (body: object, force = false) =>
+    request('PATCH', `${path}/d/scale?fieldManager=m&force=${force}`, body, APPLY)
+  assert.equal((await apply(scale(4))).status, 409)
+  const applied = await apply(scale(3))
+  assert.deepEqual([applied.status, applied.value.spec], [200, { replicas: 3 }])
+  assert.deepEqual(owners((await request('GET', `${path}/d`)).value), [
+    `m Apply scale ${GROUP}/v1 replicas`,
+    `creator Update - ${GROUP}/v1 replicas`,
+    `creator Update - ${GROUP}/v1 not replicas`,
+  ])
+  const name = '(/d; autoscaling/v1, Kind=Scale)'
+  const end = 'to proper version: request to convert CR to an invalid group/version: autoscaling/v1'
+  const changed = await apply(scale(4), true)
+  assert.deepEqual(
+    [changed.status, changed.value.message],
+    [500, `failed to convert new object ${name} ${end}`],
+  )
+  await request('POST', path, { ...custom, metadata: { name: 'd2' }, spec: {} })
+  const unowned = await request('PATCH', `${path}/d2/scale?fieldManager=m`, scale(0), APPLY)
+  assert.deepEqual(
+    [unowned.status, unowned.value.message],
+    [
+      500,
+      `failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) ${end}`,
     ],
   )
 })

@@ -1,6 +1,7 @@
 /** Field ownership as the request pipeline calls it: finds the type of the object and the reset fields of the endpoint. */
 import type { ApplyCall, FieldManagement, FieldManagementCall } from './field-management-call.ts'
 import { convertingAtNeed } from './conversions.ts'
+import { unclassified } from '../http/errors.ts'
 import { conversionFor } from '../registry/conversion.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../registry/resource-registry.ts'
@@ -89,9 +90,11 @@ function update(call: FieldManagementCall, kind: TypedKind, view: string): void 
 }
 
 function apply(call: ApplyCall, kind: TypedKind, body: BodyType): Draft {
+  const live = call.parent === undefined ? call.current : withParentsOwners(call, call.parent)
+  checkOwners(call, live, body)
   const { object } = applyPatch({
     kind,
-    live: call.parent === undefined ? call.current : withParentsOwners(call, call.parent),
+    live,
     configuration: (call.configuration ?? {}) as Stored,
     manager: call.manager,
     force: call.force,
@@ -102,6 +105,24 @@ function apply(call: ApplyCall, kind: TypedKind, body: BodyType): Draft {
     nowMs: call.nowMs,
   })
   return object
+}
+
+/**
+ * Where nobody owns the replicas of a custom resource, the reference would have to find out what its Scale holds, and cannot.
+ * Another kind than a Scale is refused for that. Throws 500.
+ */
+function checkOwners(
+  { parent, resource, configuration }: ApplyCall,
+  live: Stored | undefined,
+  body: BodyType,
+): void {
+  if (parent === undefined || !resource.custom || live?.['metadata'].managedFields.length !== 0)
+    return
+  const { apiVersion, kind } = (configuration ?? {}) as Partial<BodyType>
+  if (apiVersion !== body.apiVersion || kind !== body.kind) return
+  throw unclassified(
+    'failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1',
+  )
 }
 
 /** Ownership is decided on the Scale: there zero replicas are an absent field, which nobody owns. */

@@ -1,4 +1,5 @@
 /** Endpoints with a handler of their own: subresources that are not the object, and virtual resources. */
+import { deepEqual } from '@gyropilot/api'
 import type { Clock } from '@gyropilot/foundation'
 import {
   ApiError,
@@ -100,7 +101,15 @@ function refuseAs({ customScale }: ExpectedKind, error: unknown): never {
   throw error
 }
 
-/** Nor can it make a scale of a custom resource from what was applied, whatever that is. */
+/** Nor can it compare a scale of a custom resource with what was applied to it, once that changes anything but owners. */
+function hasChanged(applied: Stored, current: Stored): boolean {
+  const said = ({ metadata, ...rest }: Stored): object => {
+    const { managedFields: _managedFields, ...own } = metadata as Stored
+    return { ...rest, metadata: own }
+  }
+  return !deepEqual(said(applied), said(current))
+}
+
 function notConvertible({ metadata }: Stored): ApiError {
   const { namespace = '', name = '' } = metadata ?? {}
   return unclassified(
@@ -274,7 +283,8 @@ export class SubresourceEndpoint {
           warn: (text) => call.warnings.add(text),
         })
         tellRepeated()
-        if (expected.customScale === true) throw notConvertible(configuration)
+        if (expected.customScale === true && hasChanged(draft, current as Stored))
+          throw notConvertible(configuration)
         appliedFields = draft['metadata'].managedFields ?? []
         draft = appliedDraft(draft, configuration, decoding)
       } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
