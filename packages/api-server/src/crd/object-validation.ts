@@ -54,7 +54,9 @@ export function validateStatus(
 ): void {
   const schema = propertyOf(facts.schema, 'status')
   const status: unknown = object['status']
-  if (schema !== undefined && status !== undefined)
+  // A null where there was nothing has not changed: it stays a null that nobody is shown.
+  const isUnchanged = status === null && stored['status'] === undefined
+  if (schema !== undefined && status !== undefined && !isUnchanged)
     validateValueAt('status', status, stored['status'], schema, errors)
   validateWhole(facts, object, stored, errors)
 }

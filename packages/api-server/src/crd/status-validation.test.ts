@@ -40,6 +40,7 @@ const definition = {
   },
 }
 
+const APPLY = { 'content-type': 'application/apply-patch+yaml' }
 const RULES_NOT_CHECKED =
   '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 const ONE_OF = 'status: Invalid value: "": "" must validate one and only one schema (oneOf).'
@@ -94,4 +95,22 @@ test('a write of the status is judged as one of the recorded server', async () =
     const told = causes.map(({ field, message }) => `${field}: ${message}`)
     assert.deepEqual(told.toSorted(), expected.toSorted(), JSON.stringify(given))
   }
+})
+
+test('a null that is applied where no status is stays a null that nobody is shown, and is refused where one is', async () => {
+  const { request } = await createTestServer()
+  await request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+  await turn()
+  const path = `/apis/${GROUP}/v1/ws`
+  const object = { apiVersion: `${GROUP}/v1`, kind: 'Ws', metadata: { name: 'y' } }
+  await request('POST', path, object)
+  const apply = (given: unknown) =>
+    request('PATCH', `${path}/y/status?fieldManager=m`, { ...object, status: given }, APPLY)
+  for (let times = 0; times < 2; times++) {
+    const { status: code, value } = await apply(null)
+    assert.deepEqual([code, 'status' in value], [200, false])
+    assert.deepEqual(value.metadata.managedFields.at(-1).fieldsV1, { 'f:status': {} })
+  }
+  assert.equal((await apply({ r: 1, b: 1 })).status, 200)
+  assert.equal((await apply(null)).status, 422)
 })
