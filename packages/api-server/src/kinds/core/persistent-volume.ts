@@ -3,18 +3,12 @@ import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { cloneJson } from '../../registry/equality.ts'
 import type { Draft, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
-import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
-import { quantitySign, quantityToInteger } from '@gyropilot/api'
-import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn } from '../columns.ts'
-import { validateAccessModes } from './persistent-volume-claim-spec.ts'
+import { SOURCES, validateVolumeSpec } from './persistent-volume-spec.ts'
 import { defaultNetworkVolume } from './pod/defaults.ts'
-import { validateNodeSelector } from './pod/scheduling.ts'
 import { deprecatedVolumeWarning } from './pod/warnings.ts'
-import { validateSharedSource } from './pod/volume-sources.ts'
 
 /** Not of Quobyte and Flocker, which pods are warned of. */
 const WARNED_SOURCES = [
@@ -26,31 +20,6 @@ const WARNED_SOURCES = [
   'rbd',
 ] as const
 
-const SOURCES = [
-  'hostPath',
-  'gcePersistentDisk',
-  'awsElasticBlockStore',
-  'glusterfs',
-  'flocker',
-  'nfs',
-  'rbd',
-  'quobyte',
-  'cephfs',
-  'iscsi',
-  'cinder',
-  'fc',
-  'flexVolume',
-  'azureFile',
-  'vsphereVolume',
-  'photonPersistentDisk',
-  'portworxVolume',
-  'azureDisk',
-  'scaleIO',
-  'local',
-  'storageos',
-  'csi',
-] as const
-const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain']
 const MODE_TEXT: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
   ReadOnlyMany: 'ROX',
@@ -69,95 +38,7 @@ const sourceOf = (spec: StoredOf<PersistentVolumeSpec>): Draft =>
   Object.fromEntries(SOURCES.filter((name) => spec[name]).map((name) => [name, spec[name]]))
 
 function validate(object: StoredOf<PersistentVolume>, errors: FieldErrors): void {
-  const spec = object.spec ?? {}
-  const modes: readonly string[] = spec.accessModes ?? []
-  if (modes.length === 0) errors.required('spec.accessModes')
-  validateAccessModes(modes, errors, 'spec.accessModes')
-  const names = Object.keys(spec.capacity ?? {})
-  if (names.length === 0) errors.required('spec.capacity')
-  if (spec.capacity?.storage === undefined || names.length > 1)
-    errors.notSupported('spec.capacity', givenValue(spec, 'capacity'), ['storage'])
-  for (const name of names.toSorted()) {
-    const given = spec.capacity![name]!
-    // Amounts below zero are reported twice, first as a whole number.
-    const amount = quantitySign(given)
-    if (amount < 0)
-      errors.invalid(
-        `spec.capacity[${name}]`,
-        quantityToInteger(given),
-        'must be a valid resource quantity',
-      )
-    if (amount <= 0) errors.invalid(`spec.capacity[${name}]`, given, 'must be greater than zero')
-  }
-  if (
-    spec.persistentVolumeReclaimPolicy &&
-    !RECLAIM_POLICIES.includes(spec.persistentVolumeReclaimPolicy)
-  ) {
-    errors.notSupported(
-      'spec.persistentVolumeReclaimPolicy',
-      spec.persistentVolumeReclaimPolicy,
-      RECLAIM_POLICIES,
-    )
-  }
-  const required = spec.nodeAffinity?.required
-  if (spec.nodeAffinity) {
-    if (!required)
-      errors.required('spec.nodeAffinity.required', 'must specify required node constraints')
-    else validateNodeSelector(required, errors, 'spec.nodeAffinity.required')
-  }
-  validateSources(spec, errors, object.metadata?.name ?? '')
-  if (spec.storageClassName)
-    invalidAll(
-      errors,
-      'spec.storageClassName',
-      spec.storageClassName,
-      dnsSubdomain(spec.storageClassName),
-    )
-  if (spec.volumeMode !== undefined && !['Block', 'Filesystem'].includes(spec.volumeMode)) {
-    errors.notSupported('spec.volumeMode', spec.volumeMode, ['Block', 'Filesystem'])
-  }
-  validateAttributesClass(spec, errors)
-}
-
-function validateAttributesClass(spec: StoredOf<PersistentVolumeSpec>, errors: FieldErrors): void {
-  const name: string | undefined = spec.volumeAttributesClassName
-  if (name === undefined) return
-  const at = 'spec.volumeAttributesClassName'
-  if (name === '') errors.required(at, 'an empty string is disallowed')
-  else invalidAll(errors, at, name, dnsSubdomain(name))
-  if (!spec.csi)
-    errors.required('spec.csi', 'has to be specified when using volumeAttributesClassName')
-}
-
-function validateSources(
-  spec: StoredOf<PersistentVolumeSpec>,
-  errors: FieldErrors,
-  name: string,
-): void {
-  const owner = { persistent: true, name }
-  let count = 0
-  for (const name of SOURCES) {
-    if (!spec[name]) continue
-    // A second flexVolume is not looked for.
-    if (++count > 1 && name !== 'flexVolume')
-      errors.forbidden(
-        name === 'cephfs' ? 'spec.cephFS' : `spec.${name}`,
-        'may not specify more than 1 volume type',
-      )
-    else validateSharedSource(name, spec[name], errors, `spec.${name}`, owner)
-    if (name === 'local' && !spec.nodeAffinity)
-      errors.required('spec.nodeAffinity', 'Local volume requires node affinity')
-  }
-  if (count === 0) errors.required('spec', 'must specify a volume type')
-  if (
-    /^\/(?:\.?\/)*\.?$/.test(spec.hostPath?.path ?? '') &&
-    spec.persistentVolumeReclaimPolicy === 'Recycle'
-  ) {
-    errors.forbidden(
-      'spec.persistentVolumeReclaimPolicy',
-      "may not be 'recycle' for a hostPath mount of '/'",
-    )
-  }
+  validateVolumeSpec(object.spec ?? {}, errors, object.metadata?.name ?? '')
 }
 
 /** What once was beta may be replaced by what it became. */

@@ -8,9 +8,12 @@ import type {
 import { deepEqual } from '@gyropilot/api'
 import type { KindRules, PrinterColumn, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { internalForm } from '@gyropilot/schema/internal-form'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { defaultNetworkVolume } from '../core/pod/defaults.ts'
+import { validateInlineVolumeSpec } from '../core/persistent-volume-spec.ts'
 import { validateDriverName, validateImmutable } from './csi.ts'
 
 const GROUP = 'storage.k8s.io'
@@ -133,6 +136,8 @@ function validateSource(source: StoredOf<VolumeAttachmentSource>, errors: FieldE
       'spec.source.persistentVolumeName',
       'must specify non empty persistentVolumeName',
     )
+  else if (inlineVolumeSpec !== undefined)
+    validateInlineVolumeSpec(inlineVolumeSpec, errors, 'spec.source.inlineVolumeSpec')
 }
 
 export const volumeAttachment: KindRules<VolumeAttachment> = {
@@ -140,6 +145,10 @@ export const volumeAttachment: KindRules<VolumeAttachment> = {
   kind: 'VolumeAttachment',
   generationOf: null,
   unconditionalUpdate: false,
+  defaults(object) {
+    if (object.spec?.source?.inlineVolumeSpec)
+      defaultNetworkVolume(object.spec.source.inlineVolumeSpec)
+  },
   prepareForCreate(object) {
     object.status = { attached: false }
   },
@@ -159,7 +168,10 @@ export const volumeAttachment: KindRules<VolumeAttachment> = {
       Attacher: attacher,
       Source: {
         PersistentVolumeName: source.persistentVolumeName ?? null,
-        InlineVolumeSpec: source.inlineVolumeSpec ?? null,
+        InlineVolumeSpec:
+          source.inlineVolumeSpec === undefined
+            ? null
+            : internalForm(source.inlineVolumeSpec, 'PersistentVolumeSpec'),
       },
       NodeName: nodeName,
     }

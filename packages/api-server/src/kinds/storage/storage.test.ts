@@ -12,6 +12,7 @@ const kind = (name: string, namespaced = false): KindName => ({
 })
 const STORAGE_CLASS = kind('StorageClass')
 const VOLUME_ATTACHMENT = kind('VolumeAttachment')
+const INLINE = 'spec.source.inlineVolumeSpec'
 const CSI_DRIVER = kind('CSIDriver')
 const CSI_NODE = kind('CSINode')
 
@@ -50,6 +51,47 @@ test('what a create is refused for', () => {
         'spec.attacher: Required value',
         'spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName',
         "spec.nodeName: Invalid value: \"\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      ],
+    ],
+    [
+      VOLUME_ATTACHMENT,
+      { spec: { attacher: 'a', nodeName: 'n', source: { inlineVolumeSpec: {} } } },
+      [
+        `${INLINE}.csi: Required value: has to be specified in the context of inline volumes`,
+        `${INLINE}.accessModes: Required value`,
+        `${INLINE}: Required value: must specify a volume type`,
+      ],
+    ],
+    [
+      VOLUME_ATTACHMENT,
+      {
+        spec: {
+          attacher: 'a',
+          nodeName: 'n',
+          source: {
+            inlineVolumeSpec: {
+              accessModes: ['ReadWriteOnce'],
+              capacity: { storage: '1' },
+              claimRef: { name: 'c' },
+              hostPath: { path: '/..' },
+              nodeAffinity: {},
+              persistentVolumeReclaimPolicy: 'Recycle',
+              storageClassName: 's',
+              volumeMode: 'Block',
+            },
+          },
+        },
+      },
+      [
+        `${INLINE}.claimRef: Forbidden: may not be specified in the context of inline volumes`,
+        `${INLINE}.capacity: Forbidden: may not be specified in the context of inline volumes`,
+        `${INLINE}.csi: Required value: has to be specified in the context of inline volumes`,
+        `${INLINE}.persistentVolumeReclaimPolicy: Forbidden: may only be Retain in the context of inline volumes`,
+        `${INLINE}.nodeAffinity: Forbidden: may not be specified in the context of inline volumes`,
+        `${INLINE}.hostPath.path: Invalid value: "/..": must not contain '..'`,
+        `${INLINE}.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'`,
+        `${INLINE}.storageClassName: Forbidden: may not be specified in the context of inline volumes`,
+        `${INLINE}.volumeMode: Forbidden: may not specify volumeMode other than Filesystem in the context of inline volumes`,
       ],
     ],
     [
