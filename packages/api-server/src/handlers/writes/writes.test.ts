@@ -296,3 +296,22 @@ test('what a dry run of 1.36 fills in: the finalizer of an attributes class, tim
     [gated.metadata.creationTimestamp, false],
   )
 })
+
+test('a slice whose endpoints are given a topology forgets it and has changed', async () => {
+  const { request } = running
+  const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices'
+  const endpoints = (deprecatedTopology?: object) => [
+    { addresses: ['10.0.0.1'], deprecatedTopology },
+  ]
+  const body = { metadata: { name: 's' }, addressType: 'IPv4', endpoints: endpoints({ a: 'b' }) }
+  const seen = [(await request('POST', slices, body)).value]
+  for (const topology of [{ a: 'b' }, { a: 'b' }, undefined]) {
+    const patch = { endpoints: endpoints(topology) }
+    seen.push((await request('PATCH', `${slices}/s`, patch, MERGE_PATCH)).value)
+  }
+  assert.deepEqual(
+    seen.map(({ metadata }) => metadata.generation),
+    [1, 2, 3, 3],
+  )
+  for (const { endpoints: shown } of seen) assert.equal('deprecatedTopology' in shown[0], false)
+})

@@ -119,10 +119,15 @@ function validatePorts(ports: readonly StoredOf<EndpointPort>[], errors: FieldEr
   }
 }
 
-/** A field of the beta version, which v1 takes and forgets. */
+/** A field of the beta version, which v1 takes and forgets. Who sends it has changed the slice all the same. */
 function dropTopology(object: DraftOf<EndpointSlice>): void {
-  for (const endpoint of object.endpoints ?? []) delete endpoint.deprecatedTopology
+  for (const endpoint of object.endpoints ?? []) {
+    if (endpoint.deprecatedTopology !== undefined) withTopology.add(object)
+    delete endpoint.deprecatedTopology
+  }
 }
+
+const withTopology = new WeakSet<object>()
 
 /** Three values and how many more; nothing to see is said. */
 function listText(values: readonly string[]): string {
@@ -167,7 +172,10 @@ export const endpointSlice: KindRules<EndpointSlice> = {
       port.protocol ??= 'TCP'
     }
   },
-  generationOf: ({ metadata, ...rest }) => [rest, metadata?.labels],
+  generationOf(object) {
+    const { metadata, ...rest } = object
+    return [rest, metadata?.labels, withTopology.has(object)]
+  },
   prepareForCreate: dropTopology,
   prepareForUpdate(object, stored) {
     if (!deepEqual(object.endpoints ?? null, stored.endpoints ?? null)) dropTopology(object)
