@@ -4,6 +4,7 @@
  */
 import { givenValue } from '@gyropilot/schema/decode'
 import { givesEmpty } from '@gyropilot/schema/given-value'
+import { checkObject } from './configuration-check.ts'
 import { EMPTY, FieldSetBuilder, isMember, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { indexItems } from './list-items.ts'
@@ -17,7 +18,7 @@ export interface Comparison {
   readonly removed: FieldSet
   /** All of them. */
   readonly touched: FieldSet
-  /** Something that differs has no path: an item without the keys that would name it. */
+  /** Something that differs, or a status that is left out, has no path: an item without the keys that would name it. */
   readonly isPartial: boolean
 }
 
@@ -149,7 +150,11 @@ class CompareWalker {
     if (type === undefined) return
     const element = field?.element ?? `f:${name}`
     const below = ignored[element]
-    if (below !== undefined && isMember(below)) return
+    if (below !== undefined && isMember(below)) {
+      // It is recorded nowhere, but only an object whose every part can be named is recorded. In a spec every key is written.
+      if (element === 'f:status' && checkObject(type, after).length > 0) this.isPartial = true
+      return
+    }
     this.#path[this.#depth++] = element
     this.#compare(type, before, after, below ?? EMPTY)
     this.#depth--

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ObjectUnderTest } from './fixtures.ts'
+import { setOf } from './field-set.ts'
 import { managerName } from './managers.ts'
 import { resetFields } from './reset-fields.ts'
 
@@ -191,4 +192,15 @@ test('what a client changes in an entry is read in canonical form', () => {
   assert.deepEqual(object.owners(), {
     'x Apply': { 'f:spec': { 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': {} } } },
   })
+})
+
+test('an object is not tracked whose status has an item that nothing names, though the endpoint resets the status', () => {
+  const object = new ObjectUnderTest('flowcontrol.apiserver.k8s.io/v1', 'FlowSchema')
+  const filter = { ignored: setOf(['f:status']) }
+  const spec = { matchingPrecedence: 5 }
+  object.put('m', { spec, status: { conditions: [{ status: 'True' }] } }, { filter })
+  assert.deepEqual(object.entries, [])
+  const named = new ObjectUnderTest('flowcontrol.apiserver.k8s.io/v1', 'FlowSchema')
+  named.put('m', { spec, status: { conditions: [{ type: 'A' }] } }, { filter })
+  assert.deepEqual(named.owners(), { 'm Update': { 'f:spec': { 'f:matchingPrecedence': {} } } })
 })

@@ -91,11 +91,8 @@ function validateOwners(
     for (const part of ['kind', 'name', 'uid']) {
       if (!owner[part]) errors.invalid(`${field}.${part}`, owner[part] ?? '', 'must not be empty')
     }
-    if (
-      owner.kind === 'Event' &&
-      (owner.apiVersion === 'v1' || owner.apiVersion === 'events.k8s.io/v1')
-    ) {
-      errors.invalid(field, owner, `/v1, Kind=Event is disallowed from being an owner`)
+    if (owner.kind === 'Event' && owner.apiVersion === 'v1') {
+      errors.invalid(field, ownerForm(owner), `/v1, Kind=Event is disallowed from being an owner`)
     }
     if (owner.controller !== true) continue
     if (first === undefined) first = owner
