@@ -298,6 +298,16 @@ test('what clients see although it is unset', () => {
   assert.equal(Object.keys(nodeInfo).length, 10)
 })
 
+test('a zero that is left out is none', () => {
+  const kind = 'CustomResourceDefinition'
+  const conditions = [{ type: 'A', status: 'True', observedGeneration: 0 }]
+  const object = decode(
+    { group: 'apiextensions.k8s.io', version: 'v1', kind },
+    { status: { conditions } },
+  )
+  assert.equal('observedGeneration' in object.status.conditions[0], false)
+})
+
 test('null is absence, in lists and maps the zero value', () => {
   const object = decode(POD, {
     metadata: { labels: { a: null } },

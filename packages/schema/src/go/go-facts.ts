@@ -85,6 +85,7 @@ const PLAIN_NUMBERS: FieldTable = {
   'apiextensions-v1.CustomResourceColumnDefinition': 'priority',
   'apiextensions-v1.CustomResourceDefinitionSpec': 'preserveUnknownFields',
   'apiextensions-v1.CustomResourceDefinitionVersion': 'deprecated',
+  'apiextensions-v1.CustomResourceDefinitionCondition': 'observedGeneration',
   'apiextensions-v1.CustomResourceDefinitionStatus': 'observedGeneration',
   'apiextensions-v1.JSONSchemaProps':
     'exclusiveMaximum exclusiveMinimum nullable uniqueItems x-kubernetes-embedded-resource x-kubernetes-int-or-string',
