@@ -136,12 +136,23 @@ test('who takes protobuf alone gets refusals in it, but not who wished for a for
   assert.equal(errorType(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`), undefined)
 })
 
-test('content types: parameters are ignored, absent is JSON, others are 415', () => {
+test('content types: good parameters are ignored, absent is JSON, others are 415', () => {
   assert.equal(inputType(undefined), 'application/json')
   assert.equal(inputType('application/yaml; charset=utf-8'), 'application/yaml')
-  assert.throws(() => inputType('text/plain'), {
-    code: 415,
-    message:
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
-  })
+  assert.equal(inputType('application/JSON;a="b;\\"c" ; d=e;'), 'application/json')
+  for (const refused of [
+    'text/plain',
+    ';',
+    ';application/json',
+    'application/json;charset',
+    'application/json;=',
+    'application/json;a="b',
+    'application/json;a=b;A=c',
+    'application/json;;a=b',
+  ])
+    assert.throws(() => inputType(refused), {
+      code: 415,
+      message:
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    })
 })

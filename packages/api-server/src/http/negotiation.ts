@@ -231,12 +231,27 @@ export function errorType(accept: string | undefined): NegotiatedType | undefine
 
 export type InputType = MediaType
 
-/** The type of a request body: parameters are ignored, absent is JSON, others are refused with 415. */
+const TOKEN = "[-!#$%&'*+.^_`|~0-9A-Za-z]+"
+const PARAMETER = `;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")\\s*`
+const PARAMETERS = new RegExp(`^(?:${PARAMETER})*;?$`)
+
+/** From the first semicolon on. Of each name there is one. */
+function areParameters(text: string): boolean {
+  if (!PARAMETERS.test(text)) return false
+  const names = [...text.matchAll(new RegExp(PARAMETER, 'g'))].map(([, name]) =>
+    name!.toLowerCase(),
+  )
+  return new Set(names).size === names.length
+}
+
+/** The type of a request body: well formed parameters are ignored, absent is JSON, all else is refused with 415. */
 export function inputType(contentType: string | undefined): InputType {
-  const type = (contentType ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  if (type === '') return 'application/json'
+  const given = (contentType ?? '').trim()
+  if (given === '') return 'application/json'
+  const semicolon = given.indexOf(';')
+  const type = (semicolon < 0 ? given : given.slice(0, semicolon)).trim().toLowerCase()
   const known = MEDIA_TYPES.find((supported) => supported === type)
-  if (known !== undefined) return known
+  if (known !== undefined && (semicolon < 0 || areParameters(given.slice(semicolon)))) return known
   throw unsupportedMediaType(MEDIA_TYPES)
 }
 
