@@ -91,7 +91,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   keepNamespaces(keeper)
   keepRbac(keeper)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
-  keepFlowControl(keeper, clock)
+  keepFlowControl(keeper)
   keepApiServices(keeper, options)
   keepServiceCidr(keeper, options)
   keepConfigMaps(keeper, options)
@@ -185,8 +185,7 @@ function keepRbac(keeper: Keeper): void {
 }
 
 /** Specs follow the release unless somebody turned that off. */
-function keepFlowControl(keeper: Keeper, clock: Clock): void {
-  const time = formatTime(clock.nowMs())
+function keepFlowControl(keeper: Keeper): void {
   const all: readonly (readonly [KeptKind, readonly Stored[]])[] = [
     [KIND.priorityLevels, recorded.priorityLevelConfigurations],
     [KIND.flowSchemas, recorded.flowSchemas],
@@ -194,7 +193,8 @@ function keepFlowControl(keeper: Keeper, clock: Clock): void {
   for (const [kind, objects] of all) {
     for (const expected of objects) {
       const stored = keeper.get(kind, expected)
-      if (stored === undefined) keeper.create(kind, withTransitionTimes(expected, time))
+      // The conditions come from whoever keeps the status, and are that one's.
+      if (stored === undefined) keeper.create(kind, { ...expected, status: {} })
       else if (
         stored['metadata'].annotations?.[AUTO_UPDATE_SPEC] === 'true' &&
         !semanticEqual(stored['spec'], expected['spec'])
@@ -207,18 +207,6 @@ function keepFlowControl(keeper: Keeper, clock: Clock): void {
         })
       }
     }
-  }
-}
-
-function withTransitionTimes(object: Stored, time: string): Stored {
-  const conditions: Stored[] | undefined = object['status']?.conditions
-  if (conditions === undefined) return object
-  return {
-    ...object,
-    status: {
-      ...object['status'],
-      conditions: conditions.map((entry) => ({ ...entry, lastTransitionTime: time })),
-    },
   }
 }
 

@@ -31,3 +31,24 @@ test('the answer to a creation has no condition, every later one says whether th
   })
   assert.deepEqual(await condition(), [['Dangling', 'False', 'Found']])
 })
+
+test('the conditions of the schemas that the server begins with are of their consumer', async (t) => {
+  const { server, call } = await startServer()
+  t.after(() => server.stop())
+  const { body } = await call('GET', `${SCHEMAS}/exempt`)
+  assert.deepEqual(
+    body.status.conditions.map(({ type, status }: Record<string, string>) => [type, status]),
+    [['Dangling', 'False']],
+  )
+  assert.deepEqual(
+    body.metadata.managedFields.map((entry: Record<string, string>) => [
+      entry['manager'],
+      entry['operation'],
+      entry['subresource'],
+    ]),
+    [
+      ['api-priority-and-fairness-config-consumer-v1', 'Apply', 'status'],
+      ['api-priority-and-fairness-config-producer-v1', 'Update', undefined],
+    ],
+  )
+})
