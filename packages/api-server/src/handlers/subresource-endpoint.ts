@@ -101,7 +101,7 @@ function refuseAs({ customScale }: ExpectedKind, error: unknown): never {
   throw error
 }
 
-/** Nor can it compare a scale of a custom resource with what was applied to it, once that changes anything but owners. */
+/** Whether anything but owners is another. */
 function hasChanged(applied: Stored, current: Stored): boolean {
   const said = ({ metadata, ...rest }: Stored): object => {
     const { managedFields: _managedFields, ...own } = metadata as Stored
@@ -110,6 +110,7 @@ function hasChanged(applied: Stored, current: Stored): boolean {
   return !deepEqual(said(applied), said(current))
 }
 
+/** Nor can the reference compare a scale of a custom resource with what was applied to it, once that changes anything. */
 function notConvertible({ metadata }: Stored): ApiError {
   const { namespace = '', name = '' } = metadata ?? {}
   return unclassified(
