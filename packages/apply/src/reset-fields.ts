@@ -33,6 +33,7 @@ const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/status': SPEC_AND_METADATA,
   'volumeattachments.storage.k8s.io/status': SPEC_AND_METADATA,
   'servicecidrs.networking.k8s.io/status': SPEC_AND_METADATA,
+  'apiservices.apiregistration.k8s.io/status': SPEC_AND_METADATA,
   'resourceclaims.resource.k8s.io/status': SPEC_AND_METADATA,
   'namespaces/finalize': STATUS,
 }
