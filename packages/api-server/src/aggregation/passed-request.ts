@@ -8,7 +8,7 @@ import type { Answer, Tunnel } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passed-headers.ts'
-import { writtenPath, writtenQuery } from '../http/outgoing-calls/written-urls.ts'
+import { cleanedPath, writtenPath, writtenQuery } from '../http/outgoing-calls/written-urls.ts'
 import { remoteHeaders } from './backends.ts'
 import type { Backends } from './backends.ts'
 
@@ -33,7 +33,7 @@ export async function passedToBackend(
         ...contentType(request),
         ...headersPassedOn(request.headers),
         ...forwardedFor(request),
-        'x-forwarded-uri': path,
+        'x-forwarded-uri': `${cleanedPath(path)}${path.endsWith('/') ? '/' : ''}`,
         ...remoteHeaders(user),
         ...switching,
       },

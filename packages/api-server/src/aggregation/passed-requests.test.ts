@@ -58,19 +58,20 @@ test('path and query are passed on as they were understood here, and where the r
   await available()
   let forwarded: unknown
   backend.respond = ({ headers }, response) => {
-    forwarded = headers['x-forwarded-for']
+    forwarded = [headers['x-forwarded-for'], headers['x-forwarded-uri']]
     response.end('{}')
   }
   await world.server.handle({
     method: 'GET',
-    path: `${GROUP_VERSION}/namespaces/a%2Fb/loads/x%20(y)/?b=1&a=%20&%=;`,
+    path: `${GROUP_VERSION}/namespaces/a%2Fb/loads/../x%20(y)//?b=1&a=%20&%=;`,
     headers: { authorization: 'Bearer admin-token', 'x-forwarded-for': '192.0.2.1' },
     clientAddress: '192.0.2.2',
   })
   assert.deepEqual(backend.asked, [
-    `GET ${GROUP_VERSION}/namespaces/a/b/loads/x%20%28y%29/?a=+&b=1`,
+    `GET ${GROUP_VERSION}/namespaces/a/b/loads/../x%20%28y%29//?a=+&b=1`,
   ])
-  assert.equal(forwarded, '192.0.2.1, 192.0.2.2')
+  const cleaned = `${GROUP_VERSION}/namespaces/a/b/x%20%28y%29/`
+  assert.deepEqual(forwarded, ['192.0.2.1, 192.0.2.2', cleaned])
 })
 
 test('what is deleted may say how, in a body; and another request follows on the same connection', async () => {
