@@ -48,6 +48,11 @@ const SILENT: AsyncIterable<Uint8Array> = {
     }
   },
 }
+async function* broken(): AsyncIterable<Uint8Array> {
+  yield Buffer.from('half of it')
+  throw new Error('the other half is lost')
+}
+
 /** What the answer of a watch calls when its stream is gone. */
 let watchesStopped = 0
 const watchesOf = new Map<number, () => void>()
@@ -65,6 +70,8 @@ function answer({ path, signal }: ServerRequest): Answer {
       status: 200,
       body: { kind: 'list', head: { kind: 'List' }, items: ITEMS, selfDescribing: true },
     }
+  if (path === '/broken')
+    return { status: 200, body: { kind: 'stream', chunks: broken(), contentType: 'text/plain' } }
   if (path === '/stream')
     return { status: 200, body: { kind: 'stream', chunks: SILENT, contentType: 'text/plain' } }
   if (path !== '/watch') return { status: 200, body: { kind: 'object', value: { path } } }
@@ -152,6 +159,23 @@ async function asked(): Promise<string> {
   if (stream.rstCode !== 0) throw new Error(`the stream was cut off with code ${stream.rstCode}`)
   return text
 }
+
+test('an answer that breaks off is not taken for whole', async () => {
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
+  session.on('error', () => {})
+  const stream = session.request({ ':path': '/broken' })
+  const ended = new Promise((resolve) => {
+    stream.once('error', resolve)
+    stream.once('close', () => resolve('closed'))
+  })
+  stream.resume()
+  assert.match(String(await ended), /NGHTTP2_INTERNAL_ERROR/)
+  session.destroy()
+  const socket = await open('http/1.1')
+  socket.write('GET /broken HTTP/1.1\r\nhost: x\r\n\r\n')
+  const text = await untilClosed(socket)
+  assert.ok(!text.endsWith('0\r\n\r\n'), text)
+})
 
 test('a connection without a request is closed, of either protocol', async () => {
   await Promise.all([await open('http/1.1'), await open('h2')].map((socket) => untilClosed(socket)))

@@ -15,7 +15,7 @@ import {
   watchSession,
   type Deadlines,
 } from './deadlines.ts'
-import { cutOff, drained, setStatus, writeChunks, writeText } from './outgoing.ts'
+import { breakOff, cutOff, drained, setStatus, writeChunks, writeText } from './outgoing.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 import { WatchStream } from './watch-writes.ts'
@@ -184,8 +184,8 @@ class HttpsListener implements Listener {
         if (endless) this.#busy++
       }
     } catch {
-      // The peer went away while it was being read or answered.
-      outgoing.destroy?.()
+      // The peer went away while it was being read or answered, or what was passed on to it broke off.
+      breakOff(outgoing)
     } finally {
       this.#busy--
       if (this.#busy === 0) this.#whenIdle?.()

@@ -102,6 +102,12 @@ export function cutOff(outgoing: Outgoing): void {
   else outgoing.destroy()
 }
 
+/** Ends an answer that cannot be finished, so that its reader does not take it for whole. */
+export function breakOff(outgoing: Outgoing): void {
+  if ('stream' in outgoing) outgoing.stream?.close(http2Constants.NGHTTP2_INTERNAL_ERROR)
+  else outgoing.destroy()
+}
+
 function acceptsGzip(incoming: Incoming): boolean {
   return /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''))
 }
