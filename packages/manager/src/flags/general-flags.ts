@@ -75,7 +75,7 @@ export const generalFlags: readonly FlagGroup[] = [
       'feature-gates',
       'mapStringBool',
       '',
-      `Feature gates: pairs of name and true or false, Name=true,kube:Other=false; repeatable. /metrics shows them as kubernetes_feature_enabled. Options are:\n${listedGates.join('\n')}`,
+      `Feature gates: pairs of name and true or false, Name=true,Other=false, with kube: before all names or before none; repeatable. /metrics shows them as kubernetes_feature_enabled. Options are:\n${listedGates.join('\n')}`,
     ],
     ['kube-api-burst', 'int', '30', 'Burst of requests to the API server, per client.'],
     [

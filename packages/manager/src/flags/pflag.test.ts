@@ -263,7 +263,7 @@ test('values are shown as Go prints them', () => {
     shown('terminated-pod-gc-threshold', '--terminated-pod-gc-threshold=1000000'),
     '1000000',
   )
-  assert.equal(shown('feature-gates', '--feature-gates=B=false,kube:A=true'), ':A=true,:B=false')
+  assert.equal(shown('feature-gates', '--feature-gates=B=false,:A=true'), ':A=true,:B=false')
   assert.equal(shown('version'), 'false')
   assert.equal(shown('leader-elect'), 'true')
 })
@@ -366,4 +366,14 @@ test('pairs of nothing are pairs where gates are meant, and none where texts are
     () => parse('--allow-metric-labels='),
     /for "--allow-metric-labels" flag: {2}must be formatted as key=value$/,
   )
+})
+
+test('gates are named with the component or without, not both', () => {
+  const mixed = ['--feature-gates=kube:A=true', '--feature-gates=B=true']
+  assert.throws(() => parse(...mixed), {
+    message:
+      'set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use',
+  })
+  assert.doesNotThrow(() => parse('--feature-gates=kube:A=true,kube:B=true,'))
+  assert.doesNotThrow(() => parse('--feature-gates=:A=true', '--feature-gates=B=true'))
 })

@@ -76,6 +76,7 @@ export function parseFlags(
   const given = new Set<string>()
   const queue = [...args]
   const stray: string[] = []
+  const gates: string[] = []
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
     if (arg === '--') {
       stray.push(...queue.splice(0))
@@ -92,6 +93,7 @@ export function parseFlags(
       const before = values.get(flag.name)!
       values.set(flag.name, merged(flag, { before, isFirst: !given.has(flag.name) }, value))
       given.add(flag.name)
+      if (flag.type === 'mapStringBool') gates.push(...value.split(','))
     }
   }
   if (stray.length > 0) {
@@ -99,7 +101,18 @@ export function parseFlags(
     const message = `${JSON.stringify(command)} does not take any arguments, got [${listed}]`
     throw managerErrors.make('ARGUMENT_UNEXPECTED', message)
   }
+  refuseMixedNames(gates)
   return { values, given }
+}
+
+/** `kube:Gate` and `Gate` mean the same, and upstream wants one of them throughout. */
+function refuseMixedNames(pairs: readonly string[]): void {
+  const components = pairs.filter(Boolean).map((pair) => /^\s*kube:/.test(pair))
+  if (components.includes(true) && components.includes(false))
+    throw managerErrors.make(
+      'FEATURE_GATE_INVALID',
+      'set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use',
+    )
 }
 
 /** Some defaults are none that could be written: no pairs of files, no pairs of texts. */

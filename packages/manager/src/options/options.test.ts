@@ -206,7 +206,7 @@ test('an unknown feature gate, and locked ones set otherwise, are refused in one
 test('gates of other components are accepted: one value is often given to a whole control plane', () => {
   assert.doesNotThrow(() =>
     checkGates(
-      '--feature-gates=KubeletTracing=true,kube:MemoryQoS=true,:KubeletSeparateDiskGC=false,KMSv1=true',
+      '--feature-gates=KubeletTracing=true,MemoryQoS=true,:KubeletSeparateDiskGC=false,KMSv1=true',
     ),
   )
 })
