@@ -12,7 +12,7 @@ import { CronJobDraft } from './draft.ts'
 
 type FinishedAs = 'Complete' | 'Failed'
 
-function finishedAs({ status }: Job): FinishedAs | undefined {
+export function finishedAs({ status }: Job): FinishedAs | undefined {
   if (isConditionTrue(status?.conditions, 'Complete')) return 'Complete'
   return isConditionTrue(status?.conditions, 'Failed') ? 'Failed' : undefined
 }

@@ -41,8 +41,13 @@ export class CronJobDraft {
   }
 
   scheduled(job: Job, scheduledMs: number): void {
-    const active = [...this.active, referenceTo(job)]
-    this.#change({ active, lastScheduleTime: formatTime(scheduledMs) })
+    this.#change({ active: [...this.active, referenceTo(job)] })
+    this.timeUsed(scheduledMs)
+  }
+
+  /** The Job of this time has been made, and may be over by now. */
+  timeUsed(scheduledMs: number): void {
+    this.#change({ lastScheduleTime: formatTime(scheduledMs) })
   }
 
   /** The time goes forward only. */

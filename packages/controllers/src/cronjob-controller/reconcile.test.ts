@@ -285,6 +285,22 @@ test('Given a Job exists but is not in active, then it is added and lastSchedule
   assert.ok(failed.result?.error)
 })
 
+test('Given a Job exists and has just ended, then it is told of once, and the time is used up', () => {
+  const ended = job(NAME, { finished: 'Failed' })
+  const { did, status, events, result } = sync(cronJob({ status: activeJobs(ended) }), {
+    children: [ended],
+    live: [ended],
+    onWrite: (write) => (write.verb === 'create' ? refused(409, 'AlreadyExists') : undefined),
+  })
+  assert.deepEqual(did, [`create ${NAME}`, 'status'])
+  assert.deepEqual(status, { lastScheduleTime: ELEVEN })
+  assert.deepEqual(
+    events.map(({ reason }) => reason),
+    ['SawCompletedJob'],
+  )
+  assert.deepEqual(result, TO_TWELVE)
+})
+
 test('a Job that is found and active under another name is left', () => {
   const existing = job(NAME, { uid: 'known-uid' })
   const renamed = job('other', { uid: 'known-uid' })

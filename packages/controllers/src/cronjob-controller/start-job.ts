@@ -6,7 +6,7 @@ import { hasCause, isAlreadyExists } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import { create, getLive, recordEvent, writeAside } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
-import { deleteJob } from './children.ts'
+import { deleteJob, finishedAs } from './children.ts'
 import type { CronJobDraft } from './draft.ts'
 import { jobFor, jobName } from './job-for.ts'
 
@@ -101,7 +101,9 @@ function* createJob(
   if (!existing.ok) return { error: existing.error }
   if (!isControlledBy(existing.object, cronJob)) return LEFT_AS_IT_IS
   if (draft.isActive(existing.object.metadata?.uid)) return LEFT_AS_IT_IS
-  draft.scheduled(existing.object, scheduledMs)
+  // As an active one it would be seen to complete, and told of, once more.
+  if (finishedAs(existing.object) === undefined) draft.scheduled(existing.object, scheduledMs)
+  else draft.timeUsed(scheduledMs)
   return later()
 }
 
