@@ -11,7 +11,17 @@ import type { Level, Standard } from './checks.ts'
 import { MODES } from './defaults.ts'
 import type { PodSecurityDefaults } from './defaults.ts'
 
-const PREFIX = 'pod-security.kubernetes.io/'
+/** Labels of namespaces, by mode: written out, as a name that is put together is looked up anew for every pod. */
+const LEVEL_LABELS = {
+  enforce: 'pod-security.kubernetes.io/enforce',
+  audit: 'pod-security.kubernetes.io/audit',
+  warn: 'pod-security.kubernetes.io/warn',
+} as const
+const VERSION_LABELS = {
+  enforce: 'pod-security.kubernetes.io/enforce-version',
+  audit: 'pod-security.kubernetes.io/audit-version',
+  warn: 'pod-security.kubernetes.io/warn-version',
+} as const
 const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const VERSION = /^(latest|v1\.(0|[1-9][0-9]*))$/
 
@@ -53,8 +63,8 @@ function standardOf(
   mode: (typeof MODES)[number],
   defaults: PodSecurityDefaults = {},
 ): Standard {
-  const told = labels?.[`${PREFIX}${mode}`]
-  const enforced = labels?.[`${PREFIX}enforce`]
+  const told = labels?.[LEVEL_LABELS[mode]]
+  const enforced = labels?.[LEVEL_LABELS.enforce]
   // What is enforced is warned of as well, unless the namespace says what is, or more is warned of by default.
   const follows =
     told === undefined &&
@@ -62,8 +72,8 @@ function standardOf(
     LEVELS.indexOf(enforced) > LEVELS.indexOf(defaults[mode] ?? 'privileged')
   const level = told ?? (follows ? enforced : defaults[mode])
   const version =
-    labels?.[`${PREFIX}${mode}-version`] ??
-    (follows ? labels?.[`${PREFIX}enforce-version`] : undefined) ??
+    labels?.[VERSION_LABELS[mode]] ??
+    (follows ? labels?.[VERSION_LABELS.enforce] : undefined) ??
     'latest'
   const known = level !== undefined && LEVELS.includes(level)
   // A namespace that got a bad label past us is held to the strictest reading for enforcement.
@@ -143,26 +153,16 @@ function checkNamespace(world: AdmissionWorld, request: AdmissionRequest): void 
   const before: Record<string, string> = request.oldObject?.['metadata'].labels ?? {}
   const errors = new FieldErrors()
   for (const mode of MODES) {
-    const level = labels[`${PREFIX}${mode}`]
-    if (level !== undefined && level !== before[`${PREFIX}${mode}`] && !LEVELS.includes(level)) {
-      errors.invalid(
-        `metadata.labels[${PREFIX}${mode}]`,
-        level,
-        `must be one of ${LEVELS.join(', ')}`,
-      )
+    const levelLabel = LEVEL_LABELS[mode]
+    const level = labels[levelLabel]
+    if (level !== undefined && level !== before[levelLabel] && !LEVELS.includes(level)) {
+      const known = `must be one of ${LEVELS.join(', ')}`
+      errors.invalid(`metadata.labels[${levelLabel}]`, level, known)
     }
-    const version = labels[`${PREFIX}${mode}-version`]
-    if (
-      version !== undefined &&
-      version !== before[`${PREFIX}${mode}-version`] &&
-      !VERSION.test(version)
-    ) {
-      errors.invalid(
-        `metadata.labels[${PREFIX}${mode}-version]`,
-        version,
-        'must be "latest" or "v1.x"',
-      )
-    }
+    const versionLabel = VERSION_LABELS[mode]
+    const version = labels[versionLabel]
+    if (version !== undefined && version !== before[versionLabel] && !VERSION.test(version))
+      errors.invalid(`metadata.labels[${versionLabel}]`, version, 'must be "latest" or "v1.x"')
   }
   const { name } = request.object!['metadata']
   if (errors.list.length > 0) throw invalid('', 'Namespace', name, errors.list)
