@@ -2,7 +2,7 @@
  * The API servers behind APIServices, as this one speaks to them: as a front proxy that has judged who asks.
  * Contract: docs/behaviour/api-server/requests.md, "APIServices".
  */
-import type { Clock } from '@gyropilot/foundation'
+import type { Clock, Timer } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServiceResolver } from '../admission/webhooks/client-config.ts'
@@ -52,20 +52,15 @@ export class Backends {
       'x-forwarded-host': host,
       'x-forwarded-proto': 'https',
     }
-    const late = new AbortController()
-    const { headWithinMs, signal = late.signal } = request
-    const timer =
-      headWithinMs === undefined
-        ? undefined
-        : this.#parts.clock.after(headWithinMs, () =>
-            late.abort(new Error('context deadline exceeded')),
-          )
+    const { headWithinMs } = request
+    const late = headWithinMs === undefined ? undefined : this.#lateAfter(headWithinMs)
+    const signals = [request.signal, late?.signal].filter((signal) => signal !== undefined)
     const bounded = {
       ...request,
       headers,
       connectTo,
       serverName,
-      signal: AbortSignal.any([signal, late.signal]),
+      ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
     }
     try {
       return await forward(bounded, this.#agentOf(spec))
@@ -73,8 +68,16 @@ export class Backends {
       const url = `https://${serverName}:${port}`
       throw new Error(networkText(error, { url, connectTo }), { cause: error })
     } finally {
-      timer?.cancel()
+      late?.timer.cancel()
     }
+  }
+
+  #lateAfter(headWithinMs: number): { readonly signal: AbortSignal; readonly timer: Timer } {
+    const late = new AbortController()
+    const timer = this.#parts.clock.after(headWithinMs, () =>
+      late.abort(new Error('context deadline exceeded')),
+    )
+    return { signal: late.signal, timer }
   }
 
   #resolved(service: Parameters<ServiceResolver>[0]): ReturnType<ServiceResolver> {

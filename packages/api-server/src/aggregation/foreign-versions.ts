@@ -10,6 +10,7 @@ import { unavailable } from '../http/answer.ts'
 import type { Answer } from '../http/answer.ts'
 import type { ServerRequest } from '../http/exchange.ts'
 import { checkBodySize } from '../http/request-body.ts'
+import { AUTOMANAGED_LABEL, LOCAL } from '../kinds/apiregistration/api-service.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../storage/store.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
@@ -29,9 +30,7 @@ const SERVICES = 'services'
 const SLICES = 'endpointslices.discovery.k8s.io'
 const SERVICE_NAME = 'kubernetes.io/service-name'
 const MANAGER = 'kube-apiserver'
-const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 const CHECK_EVERY_MS = 30_000
-const LOCAL = { reason: 'Local', message: 'Local APIServices are always available' }
 const PASSED = { reason: 'Passed', message: 'all checks passed' }
 /** Who asks for what other servers have. */
 const AGGREGATOR: UserInfo = {
@@ -204,7 +203,7 @@ export class ForeignVersions {
     const { registry } = this.#parts
     const { group = '', version, service } = spec
     if (registry.isBuiltInGroup(group)) return registry.version(group, version) !== undefined
-    return service === undefined && metadata.labels?.[AUTOMANAGED] !== undefined
+    return service === undefined && metadata.labels?.[AUTOMANAGED_LABEL] !== undefined
   }
 
   #forget(name: string): void {

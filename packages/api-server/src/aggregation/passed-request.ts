@@ -6,6 +6,7 @@ import type { UserInfo } from '../contracts.ts'
 import { text } from '../http/answer.ts'
 import type { Answer, Tunnel } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import { leaveUnread } from '../http/outgoing-calls/passed-answer.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import { headersPassedBack, headersPassedOn } from '../http/outgoing-calls/passed-headers.ts'
 import { cleanedPath, writtenPath, writtenQuery } from '../http/outgoing-calls/written-urls.ts'
@@ -43,7 +44,7 @@ export async function passedToBackend(
     })
     if ('peer' in answer) return tunnelled(answer, switching !== undefined)
     if (switching === undefined || answer.status >= 400) return passedBack(answer)
-    leave(answer)
+    leaveUnread(answer)
     return unreached(`invalid upgrade response: status code ${answer.status}`)
   } catch (error) {
     return unreached(
@@ -70,15 +71,11 @@ function notSwitched({ message, cause }: Error): string {
   return `error dialing backend: ${message}`
 }
 
-function leave({ chunks }: PassedAnswer): void {
-  void chunks[Symbol.asyncIterator]().return?.()
-}
-
 /** A redirection would lead clients, with what they are known by, wherever the other server wants. */
 function passedBack(answer: PassedAnswer): Answer {
   const { status, headers, chunks } = answer
   if (status >= 300 && status <= 399 && headers['location'] !== undefined) {
-    leave(answer)
+    leaveUnread(answer)
     return text(502, 'the backend attempted to redirect this request, which is not permitted')
   }
   const { 'content-type': contentType, 'content-length': length } = headers

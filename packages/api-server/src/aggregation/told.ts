@@ -3,6 +3,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { UserInfo } from '../contracts.ts'
+import { leaveUnread } from '../http/outgoing-calls/passed-answer.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 import { readLimited } from '../http/limited-body.ts'
 import { remoteHeaders, UnresolvedService } from './backends.ts'
@@ -63,7 +64,7 @@ export async function toldBy(
       return { why: 101 }
     }
     if (answer.status < 200 || answer.status > 299) {
-      leave(answer)
+      leaveUnread(answer)
       return { why: answer.status }
     }
     return await documentOf(answer)
@@ -84,10 +85,6 @@ async function documentOf({ headers, chunks }: PassedAnswer): Promise<Told> {
   } catch (error) {
     return { why: errorText(error), answered: true }
   }
-}
-
-function leave({ chunks }: PassedAnswer): void {
-  void chunks[Symbol.asyncIterator]().return?.()
 }
 
 function objectIn(text: string): Stored | undefined {

@@ -1,5 +1,5 @@
 /** APIService objects of the built-in groups, all served by this server. */
-import { locallyAvailable } from '../kinds/apiregistration/api-service.ts'
+import { AUTOMANAGED_LABEL, locallyAvailable } from '../kinds/apiregistration/api-service.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import {
   isServedOnRequest,
@@ -58,7 +58,7 @@ function allApiServices(time: string): Stored[] {
     Object.entries(versions).map(([version, versionPriority]) => ({
       metadata: {
         name: `${version}.${group}`,
-        labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' },
+        labels: { [AUTOMANAGED_LABEL]: 'onstart' },
       },
       spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum, versionPriority },
       status: locallyAvailable(time),

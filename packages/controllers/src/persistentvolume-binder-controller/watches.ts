@@ -3,13 +3,13 @@
  * is a watch of the other's queue.
  * Contract: docs/behaviour/controllers/persistentvolume-binder-controller.md, Watches and keys.
  */
-import { keyOf, resources } from '@gyropilot/api'
+import { isPodFinished, keyOf, resources } from '@gyropilot/api'
 import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import type { Binder } from './binder.ts'
-import { hasEnded, recycledVolume } from './volumes/recycle.ts'
+import { recycledVolume } from './volumes/recycle.ts'
 
 /** Every event of the type, by its own key. */
 function every<T extends KubernetesObject>(type: ResourceType<T>): Watch<T> {
@@ -51,10 +51,10 @@ function recyclerPods({ lostRecyclers }: Pick<Binder, 'lostRecyclers'>): Watch<P
     type: resources.pods,
     onUpdate(previous, current) {
       const isSame = previous.metadata?.uid === current.metadata?.uid
-      return isSame && hasEnded(previous) ? [] : volumeOf(current)
+      return isSame && isPodFinished(previous) ? [] : volumeOf(current)
     },
     onDelete(gone) {
-      if (gone instanceof DeletedFinalStateUnknown || hasEnded(gone)) return []
+      if (gone instanceof DeletedFinalStateUnknown || isPodFinished(gone)) return []
       const names = volumeOf(gone)
       for (const name of names) lostRecyclers.add(name)
       return names

@@ -1,6 +1,7 @@
 /** --disabled-metrics and --allow-metric-labels. Contract: docs/behaviour/runtime/manager.md, Metric filters. */
 import { silentMetrics } from '@gyropilot/foundation'
 import type { Counter, Labels, MetricsRegistry } from '@gyropilot/foundation'
+import { NEWEST_MINOR } from '../options/go-version.ts'
 
 export interface MetricFilters {
   /** Full names of metrics that are neither counted nor shown. */
@@ -47,7 +48,7 @@ export function manifestMapping(document: unknown): ReadonlyMap<string, string> 
 }
 
 /** The only minor version that --show-hidden-metrics-for-version may name. */
-const PREVIOUS = '1.35'
+const PREVIOUS = `1.${NEWEST_MINOR - 1}`
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 
 /** What the flags of metrics are read from. */

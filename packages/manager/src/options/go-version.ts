@@ -1,5 +1,8 @@
 /** Versions as Kubernetes' version utility reads them. Contract: docs/behaviour/runtime/manager.md, Feature gates and versions. Pure. */
 
+/** Of the release whose flags and loops these are, 1.36. */
+export const NEWEST_MINOR = 36
+
 export interface Version {
   readonly numbers: readonly number[]
   /** What follows them. */

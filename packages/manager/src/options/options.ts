@@ -7,7 +7,7 @@ import { unknownItems } from '../controller-names.ts'
 import { dependencyProblems, gateProblems, gateValues } from './feature-gates.ts'
 import { metricProblems } from '../metrics/metric-filters.ts'
 import { tlsProblem } from '../serving/tls-settings.ts'
-import { parseVersion } from './go-version.ts'
+import { NEWEST_MINOR, parseVersion } from './go-version.ts'
 import type { Version } from './go-version.ts'
 
 /** Reads a flag's value by type; the flag table is the only place that knows names and defaults. */
@@ -237,7 +237,6 @@ function* alphaLoggingProblems(options: Options): Generator<string> {
 }
 
 const OLDEST_MINOR = 33
-const NEWEST_MINOR = 36
 
 const VERSION_FLAGS = ['emulated-version', 'min-compatibility-version']
 

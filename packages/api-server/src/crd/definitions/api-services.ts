@@ -6,15 +6,13 @@ import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import type { ServerInternals, UserInfo } from '../../contracts.ts'
-import { locallyAvailable } from '../../kinds/apiregistration/api-service.ts'
+import { AUTOMANAGED_LABEL, locallyAvailable } from '../../kinds/apiregistration/api-service.ts'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import type { ResourceRegistry } from '../../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../../storage/store.ts'
 
 const GROUP = 'apiregistration.k8s.io'
 const RESOURCE = 'apiservices'
-/** `true`: of definitions. Without it, or with another value, an APIService is its maker's. */
-const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged'
 
 interface DefinedApiServicesParts {
   readonly registry: ResourceRegistry
@@ -99,7 +97,7 @@ export class DefinedApiServices {
     const object: Draft = {
       apiVersion: `${GROUP}/v1`,
       kind: 'APIService',
-      metadata: { name, labels: { [AUTOMANAGED]: 'true' } },
+      metadata: { name, labels: { [AUTOMANAGED_LABEL]: 'true' } },
       spec: specOf(group, version),
     }
     await server.create(GROUP, RESOURCE, object, user)
@@ -121,6 +119,7 @@ function specOf(group: string, version: string): Draft {
   return { group, version, groupPriorityMinimum: 1000, versionPriority: 100 }
 }
 
+/** Without the label, or with another value, an APIService is its maker's. */
 function isManaged({ metadata }: Stored): boolean {
-  return metadata.labels?.[AUTOMANAGED] === 'true'
+  return metadata.labels?.[AUTOMANAGED_LABEL] === 'true'
 }

@@ -7,6 +7,7 @@ import { CUSTOM_SCALE_COLUMNS, SCALE_COLUMNS } from '../../printing/scale-column
 import { includeObjectOf, metadataOnly, tableOf } from '../../printing/table.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ServedResource } from '../../registry/resource-registry.ts'
+import { internalPackage, splitApiVersion } from '../bodies/decoding.ts'
 import type { ResourceCall } from '../call.ts'
 
 interface ListMetadata {
@@ -164,9 +165,8 @@ function mismatch(text: string, goType: string): ApiError {
 
 /** By the object: what a subresource shows is no object of its resource. */
 function goTypeOf(object: Stored): string {
-  const apiVersion = String(object['apiVersion'])
-  const slash = apiVersion.indexOf('/')
-  return goTypeIn(slash < 0 ? '' : apiVersion.slice(0, slash), String(object['kind']))
+  const [group] = splitApiVersion(String(object['apiVersion']))
+  return goTypeIn(group, String(object['kind']))
 }
 
 function goListType({ info, listKind, custom }: ServedResource): string {
@@ -175,6 +175,5 @@ function goListType({ info, listKind, custom }: ServedResource): string {
 
 /** Events of either group are those of the core. */
 function goTypeIn(group: string, kind: string): string {
-  const ofCore = group === '' || group === 'events.k8s.io'
-  return `${ofCore ? 'core' : group.split('.')[0]!}.${kind}`
+  return `${internalPackage(group === 'events.k8s.io' ? '' : group)}.${kind}`
 }

@@ -289,7 +289,7 @@ function isRegistered(
 }
 
 /** The Go package of the internal type: the first part of the group. */
-function internalPackage(group: string): string {
+export function internalPackage(group: string): string {
   return group === '' ? 'core' : group.split('.')[0]!
 }
 

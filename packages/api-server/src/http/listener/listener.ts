@@ -278,14 +278,14 @@ class HttpsListener implements Listener {
   }
 }
 
-/** Tells a stream that nobody reads on, whatever it is doing. */
 /** A body that goes out as one text, as it is. */
 function shortText({ body, mediaType = 'application/json', pretty }: Answer): string | undefined {
-  if (body.kind !== 'object' && body.kind !== 'list') return undefined
+  if (body.kind !== 'object') return undefined
   const text = asciiBody(body, mediaType, pretty === true)
   return text === undefined || text.length > COMPRESS_FROM_BYTES ? undefined : text
 }
 
+/** Tells a stream that nobody reads on, whatever it is doing. */
 function leave(stream: AsyncIterator<Uint8Array> | undefined): void {
   stream?.return?.().catch(() => {})
 }

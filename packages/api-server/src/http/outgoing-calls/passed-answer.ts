@@ -16,6 +16,11 @@ export function passedAnswer(response: IncomingMessage, leave: () => void): Pass
   return { status: response.statusCode ?? 502, headers, chunks: chunksOf(response, leave) }
 }
 
+/** For an answer whose head says all that is wanted. */
+export function leaveUnread({ chunks }: PassedAnswer): void {
+  void chunks[Symbol.asyncIterator]().return?.()
+}
+
 /** Not a generator: a reader who leaves must end the connection even while nothing comes. */
 function chunksOf(response: IncomingMessage, leave: () => void): AsyncIterable<Uint8Array> {
   return {

@@ -101,6 +101,11 @@ export const apiService: KindRules<APIService> = {
   ],
 }
 
+/** Says of an APIService that it was made for what is served here: `onstart` of what is built in, `true` of definitions. */
+export const AUTOMANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged'
+
+export const LOCAL = { reason: 'Local', message: 'Local APIServices are always available' } as const
+
 /** What this server serves itself needs no look at anybody else. */
 export function locallyAvailable(time: string): NonNullable<APIService['status']> {
   return {
@@ -109,8 +114,7 @@ export function locallyAvailable(time: string): NonNullable<APIService['status']
         type: 'Available',
         status: 'True',
         lastTransitionTime: time,
-        reason: 'Local',
-        message: 'Local APIServices are always available',
+        ...LOCAL,
       },
     ],
   }

@@ -5,6 +5,7 @@
 import { isAlreadyExists, isNotFound } from '@gyropilot/client'
 import {
   compareQuantities,
+  isPodFinished,
   isTerminating,
   keyOf,
   quantityToInteger,
@@ -48,7 +49,7 @@ export function* recycle(binder: Binder, cached: PersistentVolume): Reconcile {
     yield* copyEvents(binder, cached, pod)
   }
   // On its way out too: it has failed when it has gone.
-  if (pod !== undefined && !hasEnded(pod)) return
+  if (pod !== undefined && !isPodFinished(pod)) return
   const live = yield* liveReleased(binder, cached)
   if ('error' in live) return live
   if (live.volume === undefined) return
@@ -59,15 +60,11 @@ export function* recycle(binder: Binder, cached: PersistentVolume): Reconcile {
     : yield* conclude(binder, live.volume, pod)
 }
 
-export function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
-}
-
 function* begin(binder: Binder, volume: PersistentVolume): Reconcile {
   const { namespace, name } = volume.spec?.claimRef ?? {}
   const users =
     binder.claims.get(namespace, name ?? '') === undefined
-      ? binder.podsUsing({ namespace, name }).filter((pod) => !hasEnded(pod))
+      ? binder.podsUsing({ namespace, name }).filter((pod) => !isPodFinished(pod))
       : []
   if (users.length > 0) {
     const names = users
