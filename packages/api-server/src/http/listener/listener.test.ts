@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
 import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { PrometheusRegistry, SystemClock, SystemRandom, VirtualClock } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
@@ -108,6 +109,39 @@ function sendHttp1(
 test('one port speaks HTTP/2 and HTTP/1.1', async () => {
   assert.equal((await send('/healthz')).bytes.toString(), 'ok')
   assert.deepEqual(await sendHttp1('/healthz'), { status: 200, text: 'ok', version: '1.1' })
+})
+
+test('of many requests at once, again and again, each gets its own answer, on either protocol', async () => {
+  const names = Array.from({ length: 40 }, (_, i) => `none-${i}`)
+  for (let round = 0; round < 3; round++) {
+    const answers = await Promise.all([
+      ...names.map(async (name) => (await sendHttp1(`${MAPS}/${name}`, AUTHORIZATION)).text),
+      ...names.map(async (name) => (await send(`${MAPS}/${name}`)).bytes.toString()),
+    ])
+    assert.deepEqual(
+      answers.map((text) => JSON.parse(text).details.name),
+      [...names, ...names],
+    )
+  }
+})
+
+test('requests sent one behind the other without waiting are answered in their order', async () => {
+  const socket = connectTls({
+    host: '127.0.0.1',
+    port: listener.port,
+    ca: certificates.authority.certificatePem,
+  })
+  const names = Array.from({ length: 30 }, (_, i) => `none-${i}`)
+  const heads = names.map(
+    (name, i) =>
+      `GET ${MAPS}/${name} HTTP/1.1\r\nhost: here\r\nauthorization: ${AUTHORIZATION.authorization}\r\n` +
+      (i === names.length - 1 ? 'connection: close\r\n\r\n' : '\r\n'),
+  )
+  socket.write(heads.join(''))
+  let received = ''
+  for await (const chunk of socket) received += chunk
+  const told = [...received.matchAll(/"details":\{"name":"([^"]*)"/g)].map(([, name]) => name)
+  assert.deepEqual(told, names)
 })
 
 test('a refusal with a code that is no status of the protocol is an internal error there, and says its code', async () => {

@@ -7,6 +7,7 @@ import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import { asciiBody, encodeBody, protobufEvents } from '../encode.ts'
 import type { ServerRequest } from '../exchange.ts'
+import { GatheredAnswers } from './gathered-answers.ts'
 import { readBody, requestOf } from './incoming.ts'
 import {
   DEADLINES,
@@ -66,6 +67,7 @@ class HttpsListener implements Listener {
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #sockets = new Set<Duplex>()
   readonly #watches = new Set<() => void>()
+  readonly #answers = new GatheredAnswers()
   readonly #awaited = new WeakMap<Duplex, () => void>()
   #busy = 0
   #whenIdle: (() => void) | undefined
@@ -137,6 +139,7 @@ class HttpsListener implements Listener {
       await promise
       clearTimeout(timer)
     }
+    this.#answers.sendAll()
     for (const session of this.#sessions) session.close()
     for (const socket of this.#sockets) socket.end()
     // Peers that do not answer the goodbye.
@@ -168,6 +171,7 @@ class HttpsListener implements Listener {
     outgoing.once('close', settle)
     try {
       const bytes = await readBody(incoming)
+      this.#answers.sendLate()
       const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing))
       const endless = answer.body.kind === 'watch' || answer.body.kind === 'stream'
       if (endless) {
@@ -200,7 +204,8 @@ class HttpsListener implements Listener {
   ): Promise<void> {
     const { body, mediaType = 'application/json' } = answer
     const text = incoming.method === 'HEAD' ? undefined : shortText(answer)
-    if (text !== undefined) return writeText(outgoing, answer, text)
+    if (text !== undefined) return writeText(outgoing, answer, text, this.#answers)
+    this.#answers.sendAll()
     for (const [name, value] of Object.entries(answer.headers ?? {}))
       outgoing.setHeader(name, value)
     if (incoming.method === 'HEAD' && body.kind !== 'watch') {

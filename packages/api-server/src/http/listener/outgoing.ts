@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import { contentTypeOf } from '../answer.ts'
 import type { Answer } from '../answer.ts'
+import type { GatheredAnswers } from './gathered-answers.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 
@@ -54,17 +55,22 @@ export async function writeChunks(
  * Ends an answer whose whole body is `text`, of ASCII characters only. No header was set before: they go to Node at once, which
  * writes them as they are and keeps them in no table.
  */
-export function writeText(outgoing: Outgoing, answer: Answer, text: string): void {
+export function writeText(
+  outgoing: Outgoing,
+  answer: Answer,
+  text: string,
+  answers: GatheredAnswers,
+): void {
   answer.sent?.(text.length)
-  const headers = ['content-type', contentTypeOf(answer), 'content-length', text.length]
-  const others = Object.entries(answer.headers ?? {}).flat()
+  const headers: OutgoingHttpHeader[] = []
+  for (const name in answer.headers)
+    headers.push(name, answer.headers[name] as OutgoingHttpHeader)
+  headers.push('content-type', contentTypeOf(answer)!, 'content-length', text.length)
   const response = outgoing as Http1Response
-  response.writeHead(sendable(outgoing, answer.status), [
-    ...others,
-    ...headers,
-  ] as OutgoingHttpHeader[])
-  // As Latin-1, which the head is in: so that Node may send both as one text.
-  response.end(text, 'latin1')
+  response.writeHead(sendable(outgoing, answer.status), headers)
+  // The streams of an HTTP/2 session are gathered by Node.
+  if ('stream' in outgoing) outgoing.end(text, 'latin1')
+  else answers.end(response, text)
 }
 
 const INTERNAL_ERROR = 500
