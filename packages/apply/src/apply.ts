@@ -30,7 +30,8 @@ import { merge } from './merge.ts'
 import { adaptToSchema } from './schema-change.ts'
 import { removeFields, withStructFields } from './remove.ts'
 import { deepEqual } from '@gyropilot/api'
-import { Comparisons, UNMANAGED_FIELDS, recordUpdate } from './update.ts'
+import { UNMANAGED_FIELDS } from './unmanaged-fields.ts'
+import { Comparisons, recordUpdate } from './update.ts'
 import type { OtherVersion, TypedKind } from './update.ts'
 
 export interface ApplyRequest {

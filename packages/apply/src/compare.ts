@@ -5,22 +5,14 @@
 import { givenValue } from '@gyropilot/schema/decode'
 import { givesEmpty } from '@gyropilot/schema/given-value'
 import { checkObject } from './configuration-check.ts'
-import { EMPTY, FieldSetBuilder, isMember, union } from './field-set.ts'
+import { Comparison, rootPath } from './comparison.ts'
+import type { MetPaths } from './comparison.ts'
+import { EMPTY, isMember } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { indexItems } from './list-items.ts'
 import { shapeFor } from './merge-type.ts'
 import type { ListShape, MapShape, MergeType } from './merge-type.ts'
 import { deepEqual } from '@gyropilot/api'
-
-export interface Comparison {
-  readonly added: FieldSet
-  readonly modified: FieldSet
-  readonly removed: FieldSet
-  /** All of them. */
-  readonly touched: FieldSet
-  /** Something that differs, or a status that is left out, has no path: an item without the keys that would name it. */
-  readonly isPartial: boolean
-}
 
 /** Parts of an object that a comparison leaves out: those of `ignored`, or all but the top-level fields in `only`. */
 export interface FieldFilter {
@@ -38,11 +30,7 @@ export function compare(
 ): Comparison {
   const walker = new CompareWalker()
   walker.compareRoot(type, before, after, filter)
-  const added = walker.added.build()
-  const modified = walker.modified.build()
-  const removed = walker.removed.build()
-  const touched = union(removed, union(modified, added))
-  return { added, modified, removed, touched, isPartial: walker.isPartial }
+  return Comparison.of(walker)
 }
 
 /** Within the items of a list taken as a whole, what was given empty is another value than none, as upstream compares them. */
@@ -52,13 +40,13 @@ function hasItemsGivenEmpty(value: unknown): boolean {
   return Object.values(value).some(hasItemsGivenEmpty)
 }
 
-class CompareWalker {
-  readonly added = new FieldSetBuilder()
-  readonly modified = new FieldSetBuilder()
-  readonly removed = new FieldSetBuilder()
+class CompareWalker implements MetPaths {
+  readonly added: number[] = []
+  readonly modified: number[] = []
+  readonly removed: number[] = []
   isPartial = false
-  readonly #path: string[] = []
-  #depth = 0
+  readonly #root = rootPath()
+  #path = this.#root
 
   compareRoot(type: MergeType, before: unknown, after: unknown, filter: FieldFilter): void {
     const { only } = filter
@@ -89,9 +77,9 @@ class CompareWalker {
       this.#compareAs(shapeBefore, before, after, ignored)
       leaf = this.#compareAs(shapeAfter, before, after, ignored)
     }
-    if (leaf || this.#depth === 0) return
-    if (before === undefined) this.added.insert(this.#path, this.#depth)
-    else if (after === undefined) this.removed.insert(this.#path, this.#depth)
+    if (leaf || this.#path === this.#root) return
+    if (before === undefined) this.added.push(this.#path.number)
+    else if (after === undefined) this.removed.push(this.#path.number)
   }
 
   /** True when the value was taken as a whole. */
@@ -116,10 +104,10 @@ class CompareWalker {
   }
 
   #leaf(before: unknown, after: unknown): true {
-    if (before === undefined) this.added.insert(this.#path, this.#depth)
-    else if (after === undefined) this.removed.insert(this.#path, this.#depth)
+    if (before === undefined) this.added.push(this.#path.number)
+    else if (after === undefined) this.removed.push(this.#path.number)
     else if (!deepEqual(before, after) || hasItemsGivenEmpty(after))
-      this.modified.insert(this.#path, this.#depth)
+      this.modified.push(this.#path.number)
     return true
   }
 
@@ -155,9 +143,10 @@ class CompareWalker {
       if (element === 'f:status' && checkObject(type, after).length > 0) this.isPartial = true
       return
     }
-    this.#path[this.#depth++] = element
+    const above = this.#path
+    this.#path = above.below(element)
     this.#compare(type, before, after, below ?? EMPTY)
-    this.#depth--
+    this.#path = above
   }
 
   #compareLists(list: ListShape, before: readonly unknown[], after: readonly unknown[]): void {
@@ -177,22 +166,23 @@ class CompareWalker {
     before: readonly unknown[],
     after: readonly unknown[],
   ): void {
-    this.#path[this.#depth++] = element
+    const above = this.#path
+    this.#path = above.below(element)
     if (before.length <= 1 && after.length <= 1)
       this.#compare(list.items, before[0], after[0], EMPTY)
     else if (before.length > 1 && after.length > 1) {
       // Items under the same key cannot be told apart, so together they are one value.
-      if (!deepEqual(before, after)) this.modified.insert(this.#path, this.#depth)
+      if (!deepEqual(before, after)) this.modified.push(this.#path.number)
     } else if (after.length > 1) {
       if (before.length === 1) this.#compare(list.items, before[0], undefined, EMPTY)
       const set = before.length === 1 ? this.modified : this.added
-      set.insert(this.#path, this.#depth)
+      set.push(this.#path.number)
     } else {
       if (after.length === 1) this.#compare(list.items, undefined, after[0], EMPTY)
       const set = after.length === 1 ? this.modified : this.removed
-      set.insert(this.#path, this.#depth)
+      set.push(this.#path.number)
     }
-    this.#depth--
+    this.#path = above
   }
 }
 

@@ -8,9 +8,9 @@ import { givenValue } from '@gyropilot/schema/decode'
 import { ApiError } from '@gyropilot/schema/api-error'
 import { compare } from './compare.ts'
 import { checkObject, problemText } from './configuration-check.ts'
-import type { Comparison, FieldFilter } from './compare.ts'
-import { difference, isEmpty, setOf, union } from './field-set.ts'
-import type { FieldSet } from './field-set.ts'
+import type { FieldFilter } from './compare.ts'
+import type { Comparison } from './comparison.ts'
+import { isEmpty, union } from './field-set.ts'
 import {
   asksForReset,
   capUpdateOwners,
@@ -66,21 +66,6 @@ export interface UpdateRequest {
   readonly filter: FieldFilter
   readonly nowMs: number
 }
-
-/** Never in anybody's set. The paths below them are (labels, annotations). */
-export const UNMANAGED_FIELDS: FieldSet = setOf(
-  ['f:apiVersion'],
-  ['f:kind'],
-  ['f:metadata'],
-  ['f:metadata', 'f:name'],
-  ['f:metadata', 'f:namespace'],
-  ['f:metadata', 'f:creationTimestamp'],
-  ['f:metadata', 'f:selfLink'],
-  ['f:metadata', 'f:uid'],
-  ['f:metadata', 'f:generation'],
-  ['f:metadata', 'f:managedFields'],
-  ['f:metadata', 'f:resourceVersion'],
-)
 
 /** Sets `updated.metadata.managedFields`. */
 export function updateManagedFields(request: UpdateRequest): void {
@@ -152,7 +137,7 @@ export function recordUpdate(owners: Owners, request: RecordedUpdate): boolean {
     takeFrom(owners, identity, seen.touched)
     if (isEmpty(owner.fields)) owners.delete(identity)
   }
-  const taken = difference(union(change.modified, change.added), UNMANAGED_FIELDS)
+  const { taken } = change
   if (isEmpty(taken)) return !change.isPartial
   const { manager, apiVersion, subresource, nowMs } = request
   const self = { manager, operation: 'Update' as const, apiVersion, subresource }

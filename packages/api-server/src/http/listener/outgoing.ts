@@ -63,8 +63,7 @@ export function writeText(
 ): void {
   answer.sent?.(text.length)
   const headers: OutgoingHttpHeader[] = []
-  for (const name in answer.headers)
-    headers.push(name, answer.headers[name] as OutgoingHttpHeader)
+  for (const name in answer.headers) headers.push(name, answer.headers[name] as OutgoingHttpHeader)
   headers.push('content-type', contentTypeOf(answer)!, 'content-length', text.length)
   const response = outgoing as Http1Response
   response.writeHead(sendable(outgoing, answer.status), headers)
