@@ -442,3 +442,32 @@ test('an answer of success that is not JSON is an error that says so', async () 
   const { client } = setup([broken])
   await assert.rejects(client.resource(pods, 'a').get('x'), { code: 'ANSWER_UNDECODABLE' })
 })
+
+test('a page that a proxy answers instead of the server is no object: neither a read nor a write has succeeded', async () => {
+  const html = { ...textAnswer('<html>'), headers: { 'content-type': 'text/html' } }
+  const blank = { ...textAnswer(''), headers: { 'content-type': 'application/json' } }
+  const list = { ...textAnswer('[]'), headers: { 'content-type': 'application/json' } }
+  const nothing = { ...textAnswer('null'), headers: {} }
+  for (const answer of [html, blank, list, nothing]) {
+    const { client } = setup(Array.from({ length: 6 }, () => answer))
+    const all = client.resource(pods, 'a')
+    const refused = { code: 'ANSWER_UNDECODABLE' }
+    await assert.rejects(all.get('x'), refused)
+    await assert.rejects(all.list(), refused)
+    await assert.rejects(all.create(pod), refused)
+    await assert.rejects(all.update(pod), refused)
+    await assert.rejects(all.patch('x', { type: 'merge', value: {} }), refused)
+  }
+  const { client } = setup([html, blank, { ...blank, status: 204 }, textAnswer('ok')])
+  const all = client.resource(pods, 'a')
+  await assert.rejects(all.create(pod, { unread: true }), { code: 'ANSWER_UNDECODABLE' })
+  // What is deleted is gone, however little the answer says; and who asks for a page of text gets it.
+  await all.delete('x')
+  await all.delete('x')
+  assert.equal(await client.raw({ method: 'GET', path: '/healthz' }), 'ok')
+})
+
+test('an answer that names no type is read as JSON', async () => {
+  const { client } = setup([{ ...textAnswer('{"kind":"Pod"}'), headers: {} }])
+  assert.deepEqual(await client.resource(pods, 'a').get('x'), { kind: 'Pod' })
+})

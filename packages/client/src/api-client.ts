@@ -107,11 +107,13 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
   }
 
   async get(name: string, options?: GetOptions): Promise<T> {
-    return this.#sender.send(requests.getRequest(this.#target, name, options))
+    return this.#sender.sendForObject(requests.getRequest(this.#target, name, options))
   }
 
   async list(options?: ListOptions): Promise<ObjectList<T>> {
-    const list = await this.#sender.send<ObjectList<T>>(requests.listRequest(this.#target, options))
+    const list = await this.#sender.sendForObject<ObjectList<T>>(
+      requests.listRequest(this.#target, options),
+    )
     // Servers that are written in Go may say null for no items.
     return Array.isArray(list.items) ? list : { ...list, items: [] }
   }
@@ -133,15 +135,19 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
   }
 
   async create(object: T, options?: WriteOptions): Promise<T> {
-    return this.#sender.send(requests.createRequest(this.#target, object, this.#managed(options)))
+    return this.#sender.sendForObject(
+      requests.createRequest(this.#target, object, this.#managed(options)),
+    )
   }
 
   async update(object: T, options?: WriteOptions): Promise<T> {
-    return this.#sender.send(requests.updateRequest(this.#target, object, this.#managed(options)))
+    return this.#sender.sendForObject(
+      requests.updateRequest(this.#target, object, this.#managed(options)),
+    )
   }
 
   async patch(name: string, patch: Patch, options?: PatchOptions): Promise<T> {
-    return this.#sender.send(
+    return this.#sender.sendForObject(
       requests.patchRequest(this.#target, name, patch, this.#managed(options)),
     )
   }
@@ -151,7 +157,7 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
     object: T,
     options: PatchOptions & { readonly fieldManager: string },
   ): Promise<T> {
-    return this.#sender.send(requests.applyRequest(this.#target, name, object, options))
+    return this.#sender.sendForObject(requests.applyRequest(this.#target, name, object, options))
   }
 
   async delete(name: string, options?: DeleteOptions): Promise<KubernetesObject> {
@@ -167,7 +173,7 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
     subresource: string,
     body: KubernetesObject,
   ): Promise<R> {
-    return this.#sender.send<R>(
+    return this.#sender.sendForObject<R>(
       requests.createSubresourceRequest(
         this.#target,
         name,

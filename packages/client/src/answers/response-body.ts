@@ -25,8 +25,9 @@ export function retryAfterSecondsOf(
 }
 
 /**
- * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. With `mentioning`, a list
- * in which none of these stands has no items (and `itemsLeftOut` if it had some); an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
+ * The whole body: a JSON value, or text where it is text or says no type, or undefined where there is none. Of an answer of success to who
+ * asked for `object` it is an object, or ANSWER_UNDECODABLE is thrown. With `mentioning`, a list in which none of these stands has no
+ * items (and `itemsLeftOut` if it had some); an answer of success that is `unread` is only waited for. `decode`: see RequestOptions.
  */
 export async function readBody(
   response: TransportResponse,
@@ -35,6 +36,7 @@ export async function readBody(
     readonly mentioning?: readonly string[]
     readonly unread?: boolean
     readonly decode?: Decoding
+    readonly object?: boolean
   } = {},
 ): Promise<unknown> {
   const { mentioning } = asked
@@ -45,28 +47,38 @@ export async function readBody(
     return undefined
   }
   const bytes = await allOf(body.chunks)
+  const contentType = headerOf(response, 'content-type') ?? ''
+  const undecodable = (cause?: unknown): Error =>
+    clientErrors.make(
+      'ANSWER_UNDECODABLE',
+      `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
+      { cause },
+    )
+  const mustBeObject = asked.object === true && response.status < 300
+  // A page of a proxy or of a login: nothing of what was asked for has been done.
+  if (mustBeObject && (bytes.length === 0 || !/json|^$/.test(contentType))) throw undecodable()
   if (asked.unread === true && response.status < 300) return {}
   if (bytes.length === 0) return undefined
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const contentType = headerOf(response, 'content-type') ?? ''
-  if (!contentType.includes('json'))
+  if (!mustBeObject && !contentType.includes('json'))
     return contentType === '' || contentType.startsWith('text/')
       ? buffer.toString('utf8')
       : { undecoded: contentType }
   const withoutItems = mentioning === undefined ? undefined : listWithout(mentioning, buffer)
   if (withoutItems !== undefined) return withoutItems
+  let value: unknown
   try {
-    if (buffer.length > LONGEST_TEXT_BYTES)
-      return markDecoded((await import('./large-list.ts')).parseLargeList(buffer))
-    return markDecoded(decodeObject(buffer.toString('utf8'), asked.decode ?? 'whole'))
+    value =
+      buffer.length > LONGEST_TEXT_BYTES
+        ? (await import('./large-list.ts')).parseLargeList(buffer)
+        : decodeObject(buffer.toString('utf8'), asked.decode ?? 'whole')
   } catch (error) {
     if (response.status >= 400) return undefined
-    throw clientErrors.make(
-      'ANSWER_UNDECODABLE',
-      `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
-      { cause: error },
-    )
+    throw undecodable(error)
   }
+  if (mustBeObject && (typeof value !== 'object' || value === null || Array.isArray(value)))
+    throw undecodable()
+  return markDecoded(value)
 }
 
 function allOf(chunks: BodyChunks): Promise<Uint8Array> {

@@ -50,8 +50,17 @@ export class RequestSender {
     this.#throttleLog = new ThrottleLog(options.clock, options.logger)
   }
 
-  /** The decoded body of the answer; StatusError for a refusal. */
-  async send<T>(request: ApiRequest): Promise<T> {
+  /** The decoded body of the answer, whatever it is; StatusError for a refusal. */
+  send<T>(request: ApiRequest): Promise<T> {
+    return this.#send<T>(request, false)
+  }
+
+  /** As `send`; an answer of success that is no object is ANSWER_UNDECODABLE. */
+  sendForObject<T>(request: ApiRequest): Promise<T> {
+    return this.#send<T>(request, true)
+  }
+
+  async #send<T>(request: ApiRequest, object: boolean): Promise<T> {
     await this.#throttle(request, request.signal)
     const { clock, requestTimeoutMs, host } = this.#options
     using scope =
@@ -65,7 +74,7 @@ export class RequestSender {
     try {
       const response = await this.#exchange(bounded, path, isConnectionLostOnRead)
       const what = `${request.method} ${request.path}`
-      const body = await readBody(response, what, request)
+      const body = await readBody(response, what, { ...request, object })
       if (response.status < 200 || response.status > 206 || isFailure(body)) {
         throw this.#refusal(request, response, body)
       }

@@ -125,11 +125,14 @@ export function eventStream(): {
   }
 }
 
-async function* chunksOf(
-  pieces: readonly (string | Uint8Array | Error)[],
-): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) {
-    if (piece instanceof Error) throw piece
-    yield typeof piece === 'string' ? Buffer.from(piece) : piece
+/** From the start for everyone who reads: one answer may be given several times. */
+function chunksOf(pieces: readonly (string | Uint8Array | Error)[]): AsyncIterable<Uint8Array> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (const piece of pieces) {
+        if (piece instanceof Error) throw piece
+        yield typeof piece === 'string' ? Buffer.from(piece) : piece
+      }
+    },
   }
 }
