@@ -223,6 +223,31 @@ test('Given the fast update gets 409, then get and update follow in the same try
   me.stop.abort()
 })
 
+test('a leader keeps the time of its term, and its number, in a Lease that is deleted or emptied under it', async () => {
+  for (const [change, leaseTransitions] of [
+    ['deleted', 4],
+    ['emptied', 5],
+  ] as const) {
+    const { elector, clock, server, lease: current } = world()
+    const me = elector({ lease: lease({ holderIdentity: '', leaseTransitions: 3 }) })
+    await me.run()
+    await clock.advance(2000)
+    if (change === 'deleted') server.remove(resources.leases, current()!)
+    else
+      server.put(resources.leases, {
+        ...current()!,
+        spec: { ...current()!.spec, holderIdentity: '' },
+      })
+    await clock.advance(2000)
+    const { holderIdentity, acquireTime, ...spec } = current()!.spec!
+    assert.deepEqual(
+      { holderIdentity, acquireTime, leaseTransitions: spec.leaseTransitions },
+      { holderIdentity: 'me', acquireTime: NOW, leaseTransitions },
+    )
+    me.stop.abort()
+  }
+})
+
 test('polls are 2 to 4.4 s apart, renewals exactly 2 s', async () => {
   const { elector, clock, server } = world()
   const me = elector({

@@ -235,9 +235,11 @@ export class LeaderElector {
 
   async #tryAcquire(signal: AbortSignal): Promise<boolean> {
     const { lock, logger } = this.#options
-    if (this.isLeader && this.#isLeaseValid()) {
+    // Who leads when the try begins keeps the time of its term, also in a Lease that was deleted or emptied under it.
+    const term = this.isLeader && this.#isLeaseValid() ? this.#observed : undefined
+    if (term !== undefined) {
       try {
-        await this.#write('update', this.#renewed(this.#observed!), signal)
+        await this.#write('update', this.#renewed(term), signal)
         return true
       } catch (error) {
         signal.throwIfAborted()
@@ -253,7 +255,7 @@ export class LeaderElector {
       read = await lock.read(signal)
     } catch (error) {
       if (!isNotFound(error)) throw error
-      await this.#write('create', this.#fresh(0), signal)
+      await this.#write('create', term ? this.#renewed(term) : this.#fresh(0), signal)
       return true
     }
 
@@ -266,7 +268,10 @@ export class LeaderElector {
     }
     const isOurs = this.isLeader
     if (isOurs) this.#slowPaths?.increment({ name: this.#options.name })
-    const record = isOurs ? this.#renewed(read) : this.#fresh(read.leaderTransitions + 1)
+    const taken = this.#fresh(read.leaderTransitions + 1)
+    const record = isOurs
+      ? this.#renewed(read)
+      : { ...taken, acquireTime: term?.acquireTime ?? taken.acquireTime }
     await this.#write('update', record, signal)
     return true
   }
