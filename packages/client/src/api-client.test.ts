@@ -128,6 +128,17 @@ test('raw gives JSON as a value and text as it is', async () => {
   assert.deepEqual(await client.raw({ method: 'GET', path: '/version' }), { major: '1' })
 })
 
+test('a refusal without a Status says what a raw path is of, where that is known', async () => {
+  const { client } = setup([textAnswer('no', 401)], { repeatLast: true })
+  const message = 'the server has asked for the client to provide credentials'
+  const get = { method: 'GET', path: '/apis/example.com/v1/x/a/b' } as const
+  const about = { group: 'example.com', resource: 'x', name: 'a' }
+  await assert.rejects(client.raw(get), { message })
+  await assert.rejects(client.raw({ ...get, about }), {
+    message: `${message} (get x.example.com a)`,
+  })
+})
+
 test('the field manager of the client is sent with writes that name none', async () => {
   const { client, transport } = setup([jsonAnswer({})], { fieldManager: 'mine', repeatLast: true })
   await client.resource(pods, 'a').update(pod)

@@ -90,6 +90,7 @@ export class ApiClient implements Client {
       path: request.path,
       headers: { ...headers, ...request.headers },
       json: request.json,
+      ...(request.about && { about: request.about }),
       signal: request.signal,
     })
   }

@@ -18,6 +18,8 @@ export interface RawRequest {
   readonly path: string
   readonly json?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** What the path is of: told by the error of an answer that has no Status. */
+  readonly about?: { readonly group: string; readonly resource: string; readonly name?: string }
   readonly signal?: AbortSignal
 }
 

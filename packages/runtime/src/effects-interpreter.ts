@@ -113,7 +113,9 @@ async function performRequest(
     case 'kind':
       return outcomeOf(mapped(effect, world))
     case 'fetch':
-      return outcomeOf(client.raw({ method: 'GET', path: effect.path, signal }))
+      return outcomeOf(
+        client.raw({ method: 'GET', path: effect.path, about: effect.about, signal }),
+      )
     case 'outside':
       return outcomeOf(performOutside(effect.call, world))
     case 'write':

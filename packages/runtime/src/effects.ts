@@ -12,7 +12,7 @@
  * ```
  */
 import type { DiscoveredResource, KubernetesObject, ResourceType } from '@gyropilot/api'
-import type { DeleteOptions, Discovered, Patch } from '@gyropilot/client'
+import type { DeleteOptions, Discovered, Patch, RawRequest } from '@gyropilot/client'
 
 /** One API write, as data. */
 export type Write =
@@ -121,6 +121,9 @@ export interface EventRecord {
   readonly fieldPath?: string
 }
 
+/** What a path is of, for a refusal that does not say it. */
+export type AboutPath = NonNullable<RawRequest['about']>
+
 /** A call by its name, as data. */
 export interface OutsideCall {
   readonly name: string
@@ -156,7 +159,7 @@ export type Effect =
       readonly version: string
     }
   /** A GET of any other path, its query included: discovery, APIs whose paths are no resources'. */
-  | { readonly effect: 'fetch'; readonly path: string }
+  | { readonly effect: 'fetch'; readonly path: string; readonly about?: AboutPath }
   /** A call to what is neither the API server nor this process, a cloud: the controller's `outside` performs it. */
   | { readonly effect: 'outside'; readonly call: OutsideCall }
   | { readonly effect: 'event'; readonly event: EventRecord }
@@ -276,8 +279,11 @@ export function* discoverRemembered(): Reconcile<Outcome<Discovered>> {
 }
 
 /** A GET of a path, with its query; the object is the body. */
-export function* getLivePath<T extends object>(path: string): Reconcile<Outcome<T>> {
-  return (yield { effect: 'fetch', path }) as Outcome<T>
+export function* getLivePath<T extends object>(
+  path: string,
+  about?: AboutPath,
+): Reconcile<Outcome<T>> {
+  return (yield { effect: 'fetch', path, ...(about && { about }) }) as Outcome<T>
 }
 
 /** A live GET of a subresource. */

@@ -1,5 +1,6 @@
 /** The smallest valid objects, for tests. */
 import assert from 'node:assert/strict'
+import type { Discovered } from '@gyropilot/client'
 import type { HorizontalPodAutoscaler, MetricSpec, Pod, Scale } from '@gyropilot/api'
 import type { Outcome } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
@@ -79,6 +80,27 @@ export interface Sync extends DriveOptions {
   readonly settings?: Partial<AutoscalerSettings>
 }
 
+/** Where `custom` has what is offered of the custom metrics API; nothing: it is not registered. */
+const DISCOVERY = '/apis/custom.metrics.k8s.io'
+
+interface OfferedVersions {
+  readonly preferredVersion?: { readonly version: string }
+  readonly versions?: readonly { readonly version: string; readonly stale?: boolean }[]
+}
+
+function discovered(offered: OfferedVersions | undefined): Discovered {
+  const { preferredVersion, versions = [] } = offered ?? {}
+  const group = 'custom.metrics.k8s.io'
+  const names = [preferredVersion, ...versions].flatMap((each) => each?.version ?? [])
+  return {
+    resources: [],
+    versions: new Map(offered === undefined ? [] : [[group, names]]),
+    failed: new Map(
+      versions.flatMap(({ version, stale }) => (stale ? [[`${group}/${version}`, 'stale']] : [])),
+    ),
+  }
+}
+
 /** A world where nothing is measured but what is given; what is read in it is told to `reads`. */
 export function answers(given: Sync, reads: string[] = []): DriveOptions {
   const { usage, external, custom } = given
@@ -98,6 +120,10 @@ export function answers(given: Sync, reads: string[] = []): DriveOptions {
             },
           } as Outcome<never>),
     onRead(read) {
+      if (read.verb === 'discover') {
+        reads.push(DISCOVERY)
+        return { ok: true, object: discovered(custom?.[DISCOVERY] as OfferedVersions) as object }
+      }
       if (read.verb === 'get') return 'ok' in current ? current : { ok: true, object: current }
       assert.ok(read.verb === 'list')
       assert.equal(read.limit, 0, 'no page is asked for: servers of metrics know none')

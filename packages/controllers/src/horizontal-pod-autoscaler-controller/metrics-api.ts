@@ -3,48 +3,18 @@
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
  */
 import { parseTime, quantityToMilli } from '@gyropilot/api'
-import type {
-  CrossVersionObjectReference,
-  KubernetesObject,
-  LabelSelector,
-  Quantity,
-  ResourceType,
-} from '@gyropilot/api'
+import type { CrossVersionObjectReference, LabelSelector, ResourceType } from '@gyropilot/api'
 import { labelQueryOf } from '@gyropilot/api'
-import { isNotFound } from '@gyropilot/client'
 import { errorText, parseGoDuration } from '@gyropilot/foundation'
-import { getLivePath, listLive, resourceOfKind } from '@gyropilot/runtime'
+import { discoverLive, getLivePath, listLive, resourceOfKind } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { AutoscalerMemory } from './memory.ts'
+import { readExternalValues, readMetricValues, readPodMetrics } from './metric-answers.ts'
+import type { MetricValue, UsageOfPod } from './metric-answers.ts'
 import type { PodMetric, PodMetrics } from './pod-groups.ts'
 
-interface UsageOfPod extends KubernetesObject {
-  readonly timestamp?: string | null
-  readonly window?: string
-  readonly containers?: readonly {
-    readonly name: string
-    readonly usage: Readonly<Record<string, Quantity>>
-  }[]
-}
-
-interface MetricValue {
-  readonly describedObject?: { readonly name?: string }
-  readonly timestamp?: string | null
-  readonly windowSeconds?: number
-  readonly value: Quantity
-}
-
-interface ExternalMetricValue extends KubernetesObject {
-  readonly value: Quantity
-}
-
-interface ApiGroup {
-  readonly preferredVersion?: { readonly version: string }
-  readonly versions?: readonly { readonly version: string }[]
-}
-
 const CUSTOM = 'custom.metrics.k8s.io'
-/** Those that can be read, the better one first. */
+/** Those that can be read. */
 const CUSTOM_VERSIONS: readonly string[] = ['v1beta2', 'v1beta1']
 const DEFAULT_WINDOW_MS = 60_000
 const RESOURCE_FAILED = 'unable to fetch metrics from resource metrics API'
@@ -57,7 +27,7 @@ const podMetricsType = {
   resource: 'pods',
   kind: 'PodMetrics',
   namespaced: true,
-} as ResourceType<UsageOfPod>
+} as ResourceType
 
 /** Usage of all pods that the selector matches; with `container` of that one. Pods without the resource are left out. */
 export function* resourceMetrics(
@@ -68,18 +38,16 @@ export function* resourceMetrics(
 ): Reconcile<PodMetrics> {
   const listed = yield* listLive(podMetricsType, namespace, { labelSelector, limit: 0 })
   if (!listed.ok) throw new Error(`${RESOURCE_FAILED}: ${errorText(listed.error)}`)
-  const { items } = listed.object
+  const items = decoded(RESOURCE_FAILED, () => readPodMetrics(listed.object))
   if (items.length === 0) throw new Error('no metrics returned from resource metrics API')
-  return decoded(RESOURCE_FAILED, () => {
-    const metrics = new Map<string, PodMetric>()
-    for (const item of items) {
-      const milli = usageOf(item, resource, container)
-      if (milli === undefined) continue
-      const taken = { timestampMs: timestampOf(item), windowMs: windowOf(item) }
-      metrics.set(item.metadata?.name ?? '', { milli, ...taken })
-    }
-    return metrics
-  })
+  const metrics = new Map<string, PodMetric>()
+  for (const item of items) {
+    const milli = usageOf(item, resource, container)
+    if (milli === undefined) continue
+    const taken = { timestampMs: timestampOf(item), windowMs: windowOf(item) }
+    metrics.set(item.metadata?.name ?? '', { milli, ...taken })
+  }
+  return metrics
 }
 
 /** What cannot be read is as if nothing had come. */
@@ -99,7 +67,7 @@ function usageOf(
   const counted = named === undefined ? containers : containers.filter(({ name }) => name === named)
   let sum = 0
   for (const { usage } of counted) {
-    const quantity = usage[resource]
+    const quantity = usage?.[resource]
     // A sum that lacks a part would say that there is less load than there is.
     if (quantity === undefined) return undefined
     sum += quantityToMilli(quantity)
@@ -109,18 +77,11 @@ function usageOf(
 
 function windowOf({ window = '0s' }: UsageOfPod): number {
   const windowMs = parseGoDuration(window)
-  if (typeof windowMs === 'string') throw new Error(windowMs)
-  return windowMs
+  return typeof windowMs === 'string' ? 0 : windowMs
 }
 
 function timestampOf({ timestamp }: UsageOfPod | MetricValue): number {
-  const timestampMs = parseTime(timestamp)
-  if (timestampMs !== undefined) return timestampMs
-  if (timestamp === undefined || timestamp === null) return 0
-  const text = JSON.stringify(timestamp)
-  throw new Error(
-    `parsing time ${text} as "2006-01-02T15:04:05Z07:00": cannot parse ${text} as "2006"`,
-  )
+  return parseTime(timestamp) ?? 0
 }
 
 /** A metric that each pod has. */
@@ -132,17 +93,15 @@ export function* podsMetric(
   clock: CustomMetricsClock,
 ): Reconcile<PodMetrics> {
   const query = queryOf({ labelSelector, metricLabelSelector: selectorText(metric.selector) })
-  const path = `namespaces/${namespace}/pods/*/${encodeURIComponent(metric.name)}${query}`
-  const items = yield* customMetrics(yield* customVersion(memory, clock), path)
+  const version = yield* customVersion(memory, clock)
+  const place = { resource: 'pods', name: '*', metric: metric.name }
+  const items = yield* customMetrics(version, namespace, place, query)
   if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
-  return decoded(
-    CUSTOM_FAILED,
-    () => new Map(items.map((item) => [item.describedObject?.name ?? '', podMetricOf(item)])),
-  )
+  return new Map(items.map((item) => [item.describedObject?.name ?? '', podMetricOf(item)]))
 }
 
 function podMetricOf(item: MetricValue): PodMetric {
-  const { value, windowSeconds } = item
+  const { value = '0', windowSeconds } = item
   return {
     milli: quantityToMilli(value),
     timestampMs: timestampOf(item),
@@ -160,25 +119,35 @@ export function* objectMetric(
 ): Reconcile<number> {
   const query = queryOf({ metricLabelSelector: selectorText(metric.selector) })
   const version = yield* customVersion(memory, clock)
-  const place = yield* placeOf(object)
-  const path = `namespaces/${namespace}/${place}/${encodeURIComponent(metric.name)}${query}`
-  const items = yield* customMetrics(version, path)
+  const place = yield* placeOf(object, metric.name)
+  const items = yield* customMetrics(version, namespace, place, query)
   const [only, ...more] = items
   if (only === undefined || more.length > 0)
     throw new Error(
       `${CUSTOM_FAILED}: the custom metrics API server returned ${items.length} results when we asked for exactly one`,
     )
-  return decoded(CUSTOM_FAILED, () => quantityToMilli(only.value))
+  return quantityToMilli(only.value ?? '0')
+}
+
+/** Where a metric is asked for, and how a refusal without words of its own is told. */
+interface CustomPlace {
+  readonly resource: string
+  readonly name: string
+  /** Undefined: the name says it. */
+  readonly metric?: string
 }
 
 /**
  * `<resource>.<group>/<name>` of whatever version; the metric of a namespace has a path of its own, and is always of the
  * autoscaler's.
  */
-function* placeOf({ apiVersion = '', kind, name }: CrossVersionObjectReference): Reconcile<string> {
+function* placeOf(
+  { apiVersion = '', kind, name }: CrossVersionObjectReference,
+  metric: string,
+): Reconcile<CustomPlace> {
   const parts = apiVersion.split('/')
   const group = parts.length === 2 ? parts[0]! : ''
-  if (kind === 'Namespace' && group === '') return 'metrics'
+  if (kind === 'Namespace' && group === '') return { resource: 'metrics', name: metric }
   const found = yield* resourceOfKind(group, kind, '')
   const suffix = group === '' ? '' : `.${group}`
   if (!found.ok)
@@ -186,7 +155,7 @@ function* placeOf({ apiVersion = '', kind, name }: CrossVersionObjectReference):
       `${CUSTOM_FAILED}: unable to map kind ${kind}${suffix} to resource: no matches for kind ${JSON.stringify(kind)} in group ${JSON.stringify(group)}`,
       { cause: found.error },
     )
-  return `${found.object.resource}${suffix}/${encodeURIComponent(name)}`
+  return { resource: `${found.object.resource}${suffix}`, name, metric }
 }
 
 /** A metric of something that the cluster does not know: each value that matches. */
@@ -200,13 +169,13 @@ export function* externalMetric(
     resource: metric.name,
     kind: 'ExternalMetricValue',
     namespaced: true,
-  } as ResourceType<ExternalMetricValue>
+  } as ResourceType
   const labelSelector = selectorText(metric.selector)
   const listed = yield* listLive(type, namespace, { labelSelector, limit: 0 })
   if (!listed.ok) throw new Error(`${EXTERNAL_FAILED}: ${errorText(listed.error)}`)
-  const { items } = listed.object
+  const items = decoded(EXTERNAL_FAILED, () => readExternalValues(listed.object))
   if (items.length === 0) throw new Error('no metrics returned from external metrics API')
-  return decoded(EXTERNAL_FAILED, () => items.map(({ value }) => quantityToMilli(value)))
+  return items.map(({ value = '0' }) => quantityToMilli(value))
 }
 
 export interface CustomMetricsClock {
@@ -219,26 +188,41 @@ function* customVersion(memory: AutoscalerMemory, clock: CustomMetricsClock): Re
   return memory.customMetricsVersion(clock.nowMs) ?? (yield* findVersion(memory, clock))
 }
 
-function* customMetrics(version: string, path: string): Reconcile<readonly MetricValue[]> {
-  const found = yield* getLivePath<{ readonly items?: readonly MetricValue[] }>(
-    `/apis/${CUSTOM}/${version}/${path}`,
-  )
+function* customMetrics(
+  version: string,
+  namespace: string,
+  place: CustomPlace,
+  query: string,
+): Reconcile<readonly MetricValue[]> {
+  const { resource, name, metric } = place
+  const parts = [resource, name, ...(metric === undefined ? [] : [metric])]
+  const path = ['namespaces', namespace, ...parts.map(pathPart)].join('/')
+  const about = { group: CUSTOM, resource, name }
+  const found = yield* getLivePath(`/apis/${CUSTOM}/${version}/${path}${query}`, about)
   if (!found.ok) throw new Error(`${CUSTOM_FAILED}: ${errorText(found.error)}`)
-  return found.object.items ?? []
+  return decoded(CUSTOM_FAILED, () => readMetricValues(found.object))
 }
 
+/** `*` stands for each. */
+function pathPart(part: string): string {
+  return part === '*' ? part : encodeURIComponent(part)
+}
+
+/** As upstream by discovery of all groups, which alone tells the versions that nobody serves at the moment. */
 function* findVersion(
   memory: AutoscalerMemory,
   { nowMs, versionAgeMs }: CustomMetricsClock,
 ): Reconcile<string> {
-  const found = yield* getLivePath<ApiGroup>(`/apis/${CUSTOM}`)
-  if (!found.ok && !isNotFound(found.error))
-    throw new Error(`${CUSTOM_FAILED}: ${errorText(found.error)}`)
-  const { preferredVersion, versions = [] } = found.ok ? found.object : {}
-  const offered = [preferredVersion, ...versions].map((each) => each?.version ?? '')
-  const version = offered.find((each) => CUSTOM_VERSIONS.includes(each))
-  if (version === undefined)
+  const found = yield* discoverLive()
+  if (!found.ok) throw new Error(`${CUSTOM_FAILED}: ${errorText(found.error)}`)
+  const { versions, failed } = found.object
+  const offered = versions.get(CUSTOM)
+  if (offered === undefined)
     throw new Error(`${CUSTOM_FAILED}: no custom metrics API (${CUSTOM}) registered`)
+  const served = offered.filter((version) => !failed.has(`${CUSTOM}/${version}`))
+  const version = served.find((each) => CUSTOM_VERSIONS.includes(each))
+  if (version === undefined)
+    throw new Error(`${CUSTOM_FAILED}: no known available metric versions found`)
   memory.rememberCustomMetricsVersion(version, nowMs + versionAgeMs)
   return version
 }

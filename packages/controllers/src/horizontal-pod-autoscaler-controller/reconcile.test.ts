@@ -349,6 +349,17 @@ test('the metric of a namespace has a path of its own, and an average is over th
   )
 })
 
+test('a refusal without words is told of the object whose metric was asked for', () => {
+  const about = (metric: MetricSpec) =>
+    sync(autoscaler({ spec: { metrics: [metric] } }), { custom: DISCOVERY }).effects.flatMap(
+      (effect) => (effect.effect === 'fetch' ? [effect.about] : []),
+    )
+  const group = 'custom.metrics.k8s.io'
+  const resource = 'ingresss.networking.k8s.io'
+  assert.deepEqual(about(object), [{ group, resource, name: 'front' }])
+  assert.deepEqual(about(pods), [{ group, resource: 'pods', name: '*' }])
+})
+
 test('an object is found in whatever version its kind is served', () => {
   const described = { ...object.object!.describedObject, apiVersion: 'networking.k8s.io/v1beta1' }
   const metric: MetricSpec = {
@@ -394,6 +405,21 @@ test('the version of the custom metrics API is remembered for a period', () => {
     sync(autoscaler({ spec }), { ...given, nowMs }).reads.includes('/apis/custom.metrics.k8s.io')
   const nowMs = Date.parse(NOW)
   assert.deepEqual([nowMs, nowMs + 14_999, nowMs + 15_000].map(discovered), [true, false, true])
+})
+
+test('the custom metrics API is asked in the first version that can be read and is served at the moment', () => {
+  const told = (...versions: readonly { readonly version: string; readonly stale?: boolean }[]) => {
+    const custom = { '/apis/custom.metrics.k8s.io': { versions } }
+    const { reads, status } = sync(autoscaler({ spec: { metrics: [pods] } }), { custom })
+    const asked = reads.find((path) => path.startsWith(`${CUSTOM.split('/v1')[0]}/v`))
+    return asked?.split('/')[3] ?? status?.conditions?.[1]?.message?.split('metrics API: ')[1]
+  }
+  assert.equal(told({ version: 'v1beta2' }, { version: 'v1beta1' }), 'v1beta2')
+  assert.equal(told({ version: 'v1beta1' }, { version: 'v1beta2' }), 'v1beta1')
+  assert.equal(told({ version: 'v1beta2', stale: true }, { version: 'v1beta1' }), 'v1beta1')
+  const none = 'no known available metric versions found'
+  assert.equal(told({ version: 'v1beta2', stale: true }), none)
+  assert.equal(told({ version: 'v1beta3' }), none)
 })
 
 test('a selector that is missing ends the computation', () => {
