@@ -113,8 +113,10 @@ test('with the gate HPAScaleToZero alone is a target of nothing computed', () =>
   const conditions = [
     { type: 'ScaledToZero', status: 'True', reason: 'x', message: '', lastTransitionTime: '' },
   ]
-  const object = autoscaler({ status: { desiredReplicas: 0, conditions } })
-  const given = { scale: scale(0) }
+  const target = { type: 'Value', value: '1' }
+  const spec = { metrics: [{ type: 'External', external: { metric: { name: 'q' }, target } }] }
+  const object = autoscaler({ spec, status: { desiredReplicas: 0, conditions } })
+  const given = { scale: scale(0), external: ['3'] }
   assert.equal(wired({ HPAScaleToZero: true }).sync(given, object).scaled, true)
   assert.equal(wired().sync(given, object).scaled, false)
 })

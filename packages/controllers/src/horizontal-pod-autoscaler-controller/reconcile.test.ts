@@ -581,7 +581,7 @@ test('with the gate, nothing is a number like any other where other things than 
   assert.deepEqual(byHand.conditions[1], 'ScalingActive False ScalingDisabled')
 })
 
-test('what was taken to nothing comes back by any metric of something else, and by a least number in any case', () => {
+test('what was taken to nothing comes back by its metrics alone, then to the least number too', () => {
   const settings = { allowsZero: true }
   const conditions = [
     {
@@ -604,6 +604,22 @@ test('what was taken to nothing comes back by any metric of something else, and 
     'scale 3',
     'status',
   ])
-  assert.deepEqual(back({ minReplicas: 2 }), ['scale 2', 'status'])
+  const idle = { minReplicas: 2, metrics: [external] }
+  assert.deepEqual(back(idle, { external: ['0'] }), ['scale 2', 'status'])
+  assert.deepEqual(back(idle), ['status'], 'without a metric it stays as it is')
+  assert.deepEqual(back({ minReplicas: 2 }), ['status'], 'nor do pods bring any that are not there')
   assert.deepEqual(back({ minReplicas: 0 }), ['status'], 'pods that are not there bring none back')
+})
+
+test('who took all replicas away stays told while the gate is on', () => {
+  const told = { type: 'ScaledToZero', reason: 'x', message: '', lastTransitionTime: NOW }
+  const left = (value: string, allowsZero: boolean) =>
+    sync(autoscaler({ status: { desiredReplicas: 0, conditions: [{ ...told, status: value }] } }), {
+      settings: { allowsZero },
+      scale: scale(0),
+    }).conditions.includes(`ScaledToZero ${value} x`)
+  assert.deepEqual(
+    [left('False', true), left('Unknown', true), left('False', false), left('True', false)],
+    [true, true, false, false],
+  )
 })

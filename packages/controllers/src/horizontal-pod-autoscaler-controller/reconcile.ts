@@ -177,7 +177,8 @@ function* decide(
   draft.observedGeneration = undefined
   // 6.
   if (current === 0 && !(settings.allowsZero && isScaledToZero(autoscaler))) {
-    draft.drop('ScaledToZero')
+    // Without the gate it is a word that nobody keeps.
+    if (!settings.allowsZero) draft.drop('ScaledToZero')
     draft.set(
       scalingInactive(
         'ScalingDisabled',
@@ -190,7 +191,8 @@ function* decide(
     const reason = 'Current number of replicas above Spec.MaxReplicas'
     return { replicas: maxReplicas, reason, rescale: true }
   }
-  if (current < minReplicas) {
+  // What was taken to nothing comes back by its metrics alone, to the least number too.
+  if (current !== 0 && current < minReplicas) {
     const reason = 'Current number of replicas below Spec.MinReplicas'
     return { replicas: minReplicas, reason, rescale: true }
   }
