@@ -47,6 +47,22 @@ test('what the pod as a whole requests comes first, if there is any', () => {
   assert.equal(sum(whole), 3_000)
   assert.equal(sum(whole, 'a'), 1_000)
   assert.equal(sum(whole, undefined, false), 1_000)
-  const other = pod({ containers, resources: { requests: { memory: '1Gi' } } })
-  assert.throws(() => sum(other), { message: 'missing pod-level request for cpu in Pod p' })
+  assert.equal(sum({ ...whole, spec: { ...whole.spec!, overhead: { cpu: '250m' } } }), 3_250)
+})
+
+test('what the pod as a whole does not request counts as the scheduler counts it', () => {
+  const resources = { requests: { memory: '1Gi' } }
+  const of = (containers: Container[], initContainers: Container[] = [], overhead = {}) =>
+    sum(pod({ containers, initContainers, resources, overhead }))
+  const half = container('a', '500m')
+  const sidecar: Container = { ...container('s', '300m'), restartPolicy: 'Always' }
+  assert.equal(of([half, container('b')]), 500)
+  assert.equal(of([half], [container('i', '2')]), 2_000)
+  assert.equal(of([half], [sidecar]), 800)
+  assert.equal(of([half], [sidecar, container('i', '1')]), 1_300)
+  assert.equal(of([container('b')], [sidecar]), 300)
+  assert.equal(of([half], [], { cpu: '250m' }), 750)
+  assert.throws(() => of([container('b')]), {
+    message: 'missing pod-level request for cpu in Pod p',
+  })
 })

@@ -2,7 +2,7 @@
  * What the pods of a target request of a resource: what a utilization is a part of. Pure.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Replica formulas, Utilization.
  */
-import { quantityToMilli } from '@gyropilot/api'
+import { podResources, quantityToMilli } from '@gyropilot/api'
 import type { Container, Pod } from '@gyropilot/api'
 
 /** Thousandths by name of the pod. Throws when a request, or the container, is missing in any pod. `container`: of that one alone. */
@@ -25,8 +25,9 @@ export function podRequests(
   return requests
 }
 
+/** As the scheduler counts it: with overhead, and what the pod as a whole does not name is that of its containers, of whichever names it. */
 function podLevelRequest(pod: Pod, resource: string): number {
-  const quantity = pod.spec?.resources?.requests?.[resource]
+  const quantity = podResources(pod, 'requests')[resource]
   if (quantity === undefined)
     throw new Error(`missing pod-level request for ${resource} in Pod ${pod.metadata?.name}`)
   return quantityToMilli(quantity)
