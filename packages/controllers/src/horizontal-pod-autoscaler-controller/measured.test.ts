@@ -154,6 +154,19 @@ test('on the way down a pod without a metric is taken to use its request, or wha
   assert.deepEqual(toward(200, '1'), ['scale 3', 'status'])
 })
 
+test('series that add up to less than nothing on the way are all there is, of averages alone', () => {
+  const of = (target: Partial<MetricTarget>, external: readonly string[]) =>
+    syncOf(ofExternal(target), { external }).status?.currentMetrics?.[0]?.external?.current
+  const average = { type: 'AverageValue', averageValue: '10' }
+  const all = { averageValue: '9223372036854775807m' }
+  for (const values of [['-5', '8'], ['8', '-9', '20'], ['-1'], ['9P', '9P']])
+    assert.deepEqual(of(average, values), all)
+  assert.deepEqual(of(average, ['8', '-5']), { averageValue: '1' })
+  const value = { type: 'Value', value: '10' }
+  assert.deepEqual(of(value, ['-5', '3']), { value: '-2' })
+  assert.deepEqual(of(value, ['9P', '9P']), { value: '9223372036854775807m' })
+})
+
 test('of a value only pods that run and are ready are multiplied', () => {
   const unready = {
     ...starting('b'),

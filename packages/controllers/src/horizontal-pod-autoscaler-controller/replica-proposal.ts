@@ -15,6 +15,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { Reconcile } from '@gyropilot/runtime'
 import { externalMetric, objectMetric, podsMetric, resourceMetrics } from './metrics-api.ts'
 import type { CustomMetricsClock } from './metrics-api.ts'
+import { MAX_INT32 } from './config.ts'
 import type { AutoscalerMemory } from './memory.ts'
 import { countingMetrics, groupPods } from './pod-groups.ts'
 import type { PodMetrics, StartUpRules } from './pod-groups.ts'
@@ -28,6 +29,9 @@ import {
   valueReplicas,
 } from './replica-counts.ts'
 import type { PodScaling, Tolerances, UsageRatio } from './replica-counts.ts'
+
+/** The largest signed 64-bit number, one more: no double is the number itself. */
+const MAX_MILLI = 2 ** 63
 
 export interface MetricSurroundings {
   readonly namespace: string
@@ -291,9 +295,9 @@ function* ofExternal(spec: MetricSpec, world: MetricSurroundings): Reconcile<Rep
       'invalid external metric source: neither a value target nor an average value target was set',
     )
   const text = labelSelectorGoText(metric.selector)
-  let usageMilli: number
+  let values: readonly number[]
   try {
-    usageMilli = sumOf(yield* externalMetric(namespace, metric))
+    values = yield* externalMetric(namespace, metric)
   } catch (error) {
     throw because(`unable to get external metric ${namespace}/${metric.name}/${text}`, error)
   }
@@ -303,11 +307,16 @@ function* ofExternal(spec: MetricSpec, world: MetricSurroundings): Reconcile<Rep
     external: { metric, current },
   })
   if (averageValue !== undefined) {
-    const targetMilli = quantityToMilli(averageValue)
-    const replicas = shareReplicas(usageMilli, targetMilli, statusReplicas, tolerances)
-    const current = { averageValue: milliQuantity(shareMilli(usageMilli, statusReplicas)) }
+    const { replicas, averageMilli } = ofShares(
+      values,
+      quantityToMilli(averageValue),
+      statusReplicas,
+      tolerances,
+    )
+    const current = { averageValue: milliQuantity(averageMilli) }
     return { replicas, metricName, status: statusWith(current) }
   }
+  const usageMilli = sumOf(values)
   const replicas = valueReplicas(
     usageMilli,
     quantityToMilli(value!),
@@ -318,11 +327,33 @@ function* ofExternal(spec: MetricSpec, world: MetricSurroundings): Reconcile<Rep
   return { replicas, metricName, status: statusWith({ value: milliQuantity(usageMilli) }) }
 }
 
+/**
+ * As upstream, whose guard against sums beyond 64 bits takes a sum below zero for one: where it is on the way, all there is
+ * counts as used, by each pod.
+ */
+function ofShares(
+  values: readonly number[],
+  targetMilli: number,
+  statusReplicas: number,
+  tolerances: Tolerances,
+): { readonly replicas: number; readonly averageMilli: number } {
+  let usageMilli = 0
+  for (const value of values) {
+    usageMilli += value
+    if (usageMilli < 0 || usageMilli >= MAX_MILLI)
+      return { replicas: MAX_INT32, averageMilli: MAX_MILLI }
+  }
+  return {
+    replicas: shareReplicas(usageMilli, targetMilli, statusReplicas, tolerances),
+    averageMilli: shareMilli(usageMilli, statusReplicas),
+  }
+}
+
 /** Saturates where a signed 64-bit number does. */
 function sumOf(values: readonly number[]): number {
   return Math.min(
     values.reduce((sum, value) => sum + value, 0),
-    2 ** 63,
+    MAX_MILLI,
   )
 }
 
@@ -343,7 +374,8 @@ function currentOf(resource: string, { utilization, averageMilli }: UsageRatio) 
 }
 
 function milliQuantity(milli: number): Quantity {
-  return new QuantityAmount(BigInt(Math.trunc(milli)) * 1_000_000n, 'DecimalSI').toString()
+  const whole = milli === MAX_MILLI ? BigInt(MAX_MILLI) - 1n : BigInt(Math.trunc(milli))
+  return new QuantityAmount(whole * 1_000_000n, 'DecimalSI').toString()
 }
 
 function binaryQuantity(milli: number): Quantity {
