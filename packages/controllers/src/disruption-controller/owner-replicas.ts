@@ -115,9 +115,9 @@ function* scaleOfAnyKind(
   const mapped = yield* resourceOfKind(group, reference.kind, version)
   if (!mapped.ok) return asError(mapped.error)
   const resource = mapped.object
-  const place = resource.namespaced ? namespace : undefined
-  const type = asType(resource)
-  const scale = yield* getLiveSubresource<Scale>(type, place, reference.name, 'scale')
+  // As upstream in the pod's namespace, also where the kind has none and nothing is found.
+  const type = { ...asType(resource), namespaced: true }
+  const scale = yield* getLiveSubresource<Scale>(type, namespace, reference.name, 'scale')
   if (!scale.ok) {
     if (!isNotFound(scale.error)) return asError(scale.error)
     // The object is gone, or there is no such thing as its scale.

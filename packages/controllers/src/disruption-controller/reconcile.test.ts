@@ -232,19 +232,21 @@ test('Given a custom resource with scale, then its replicas are used; stale UID 
   )
 })
 
-test('an owner of a cluster-wide kind is read without a namespace', () => {
+test('an owner of a cluster-wide kind is looked for in the namespace of its pod, where it is not', () => {
   const reads: unknown[] = []
-  sync(budget({ spec: { maxUnavailable: 1 } }), {
-    pods: [podOf(CUSTOM_OWNER)],
+  const { status } = sync(budget({ spec: { maxUnavailable: 1 } }), {
+    pods: [podOf(CUSTOM_OWNER, undefined, { name: 'p' })],
     drive: {
       onKind: () => ({ ok: true, object: customKind(true, false) }),
       onRead: (read) => {
-        reads.push('namespace' in read ? read.namespace : 'none')
-        return scaleOf(1)
+        assert.ok(read.verb === 'get')
+        reads.push([read.namespace, read.type.namespaced])
+        return refused(404, 'NotFound', 'gone')
       },
     },
   })
-  assert.deepEqual(reads, [undefined])
+  assert.deepEqual(reads, [['ns', true]])
+  assert.equal(conditionOf(status)[2], 'found no controllers for pod "p"')
 })
 
 test('Given minAvailable 34% and RC 3, then desired 2 and allowed 0, 0, 1 as pods appear; an extra unmanaged ready pod makes it 2', () => {

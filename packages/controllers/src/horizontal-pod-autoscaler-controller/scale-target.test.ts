@@ -1,6 +1,7 @@
 /** Scales of custom resources, whose selectors are texts that anybody writes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { refused } from '../workload-support/fixtures.ts'
 import { autoscaler, pod, scale, sync } from './fixtures.ts'
 
 const usage = { a: 900, b: 900, c: 900 }
@@ -60,4 +61,19 @@ test('with a selector that no label selector can say there is no scale', () => {
       `the HPA controller was unable to get the target's current scale: ${prefix}${told}`,
     )
   }
+})
+
+test('a target of a cluster-wide kind is looked for in the namespace of the autoscaler, where it is not', () => {
+  const asked: unknown[] = []
+  const of = { group: 'apps', version: 'v1', resource: 'webs', kind: 'Web', namespaced: false }
+  const { conditions } = sync(autoscaler(), {
+    onKind: () => ({ ok: true, object: of as never }),
+    onRead(read) {
+      assert.ok(read.verb === 'get')
+      asked.push([read.namespace, read.type.namespaced, read.subresource])
+      return refused(404, 'NotFound', 'gone')
+    },
+  })
+  assert.deepEqual(asked, [['ns', true, 'scale']])
+  assert.deepEqual(conditions, ['AbleToScale False FailedGetScale'])
 })

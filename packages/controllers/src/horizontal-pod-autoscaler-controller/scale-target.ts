@@ -41,8 +41,8 @@ export function* findTarget({ metadata, spec }: HorizontalPodAutoscaler): Reconc
     )
     return { ok: false, error, isSpec: false }
   }
-  // 4.
-  const type = asType(found.object)
+  // 4. As upstream in the autoscaler's namespace, also where the kind has none and nothing is found.
+  const type = { ...asType(found.object), namespaced: true }
   const scale = yield* getLiveSubresource<Scale>(type, metadata?.namespace, name, 'scale')
   if (!scale.ok) return { ok: false, error: scale.error, isSpec: false }
   try {
