@@ -67,6 +67,7 @@ test('describe of the network: services with endpoints, policies, address ranges
     ],
     ['describe ing ing', /Ingress Class: +ic\n[^]*a\.example +\n +\/ +svc:80 \(\)\n/],
     ['describe ingressclass ic', /Controller: +example\.com\/ic/],
+    ['get ingressclass ic --no-headers', /^ic \(default\) +example\.com\/ic +<none> /],
     [
       'describe netpol np',
       /PodSelector: +a=b\n +Allowing ingress traffic:\n +To Port: 80\/TCP\n +From:\n +PodSelector: <none>\n +Not affecting egress traffic\n +Policy Types: Ingress/,

@@ -1,6 +1,6 @@
 /** Parts of printer columns that several kinds share. */
 import type { LabelSelector, PodTemplateSpec } from '@gyropilot/api'
-import type { PrinterColumn, StoredOf } from '../registry/kind-rules.ts'
+import type { PrinterColumn, Stored, StoredOf } from '../registry/kind-rules.ts'
 import { formatAge } from '../printing/ages.ts'
 import { CREATED_AT_DESCRIPTION, NAME_DESCRIPTION } from '../printing/descriptions.ts'
 import definitions from './column-definitions.json' with { type: 'json' }
@@ -32,6 +32,18 @@ export const ageColumn: PrinterColumn = column(
   CREATED_AT_DESCRIPTION,
   (object, nowMs) => formatAge(object.metadata?.creationTimestamp, nowMs),
 )
+
+/** Tables mark the classes that objects get when they name none. */
+export function withDefaultMark(
+  annotations: readonly string[],
+  [name, ...rest]: readonly PrinterColumn[],
+): readonly PrinterColumn[] {
+  const cell = (object: Stored): string => {
+    const isDefault = annotations.some((key) => object.metadata?.annotations?.[key] === 'true')
+    return `${object.metadata?.name ?? ''}${isDefault ? ' (default)' : ''}`
+  }
+  return [{ ...name!, cell }, ...rest]
+}
 
 /** `a=b,c in (d,e)`; `<none>` for nothing. */
 export function selectorText(selector: StoredOf<LabelSelector> | undefined): string {

@@ -11,9 +11,14 @@ test('cells', () => {
   const marked = {
     metadata: { name: 'a', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
   }
+  const defaultIngressClass = {
+    metadata: { name: 'a', annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
+  }
   const cases: readonly (readonly [string, string, string, Draft, unknown])[] = [
     ['storage.k8s.io', 'StorageClass', 'Name', marked, 'a (default)'],
     ['storage.k8s.io', 'StorageClass', 'Name', { metadata: { name: 'a' } }, 'a'],
+    ['networking.k8s.io', 'IngressClass', 'Name', defaultIngressClass, 'a (default)'],
+    ['networking.k8s.io', 'IngressClass', 'Name', { metadata: { name: 'a' } }, 'a'],
     ['discovery.k8s.io', 'EndpointSlice', 'Ports', {}, '<unset>'],
     ['discovery.k8s.io', 'EndpointSlice', 'Ports', { ports: [{ port: 1 }, { port: 2 }] }, '1,2'],
     ['discovery.k8s.io', 'EndpointSlice', 'Ports', { ports: [{ name: 'a' }] }, 'a'],

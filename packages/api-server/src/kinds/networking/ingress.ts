@@ -21,7 +21,7 @@ import {
   wildcardSubdomain,
 } from '@gyropilot/schema/validation/names'
 import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
-import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { ageColumn, column, nameColumn, tableColumns, withDefaultMark } from '../columns.ts'
 
 const CLASS = 'kubernetes.io/ingress.class'
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
@@ -233,24 +233,27 @@ export const ingressClass: KindRules<IngressClass> = {
     if (!deepEqual(object.spec?.controller, stored.spec?.controller))
       errors.invalid('spec.controller', object.spec?.controller ?? '', 'field is immutable')
   },
-  columns: [
-    nameColumn,
-    column(
-      'Controller',
-      'string',
-      'Controller that is responsible for handling this class',
-      (object) => object.spec?.controller ?? '',
-    ),
-    column(
-      'Parameters',
-      'string',
-      'A reference to a resource with additional parameters',
-      (object) => {
-        const parameters = object.spec?.parameters
-        if (!parameters) return '<none>'
-        return `${parameters.kind}${parameters.apiGroup ? `.${parameters.apiGroup}` : ''}/${parameters.name}`
-      },
-    ),
-    ageColumn,
-  ],
+  columns: withDefaultMark(
+    ['ingressclass.kubernetes.io/is-default-class'],
+    [
+      nameColumn,
+      column(
+        'Controller',
+        'string',
+        'Controller that is responsible for handling this class',
+        (object) => object.spec?.controller ?? '',
+      ),
+      column(
+        'Parameters',
+        'string',
+        'A reference to a resource with additional parameters',
+        (object) => {
+          const parameters = object.spec?.parameters
+          if (!parameters) return '<none>'
+          return `${parameters.kind}${parameters.apiGroup ? `.${parameters.apiGroup}` : ''}/${parameters.name}`
+        },
+      ),
+      ageColumn,
+    ],
+  ),
 }

@@ -6,12 +6,12 @@ import type {
   VolumeAttributesClass,
 } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
-import type { KindRules, PrinterColumn, Stored, StoredOf } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
-import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { ageColumn, column, nameColumn, tableColumns, withDefaultMark } from '../columns.ts'
 import { defaultNetworkVolume } from '../core/pod/defaults.ts'
 import { validateInlineVolumeSpec } from '../core/persistent-volume-spec.ts'
 import { validateDriverName, validateImmutable } from './csi.ts'
@@ -29,18 +29,6 @@ const DEFAULT_CLASS = [
   'storageclass.beta.kubernetes.io/is-default-class',
 ]
 const DEFAULT_ATTRIBUTES_CLASS = ['volumeattributesclass.alpha.kubernetes.io/is-default-class']
-
-/** Tables mark the classes that objects get when they name none. */
-function withDefaultMark(
-  annotations: readonly string[],
-  [name, ...rest]: readonly PrinterColumn[],
-): readonly PrinterColumn[] {
-  const cell = (object: Stored): string => {
-    const isDefault = annotations.some((key) => object.metadata?.annotations?.[key] === 'true')
-    return `${object.metadata?.name ?? ''}${isDefault ? ' (default)' : ''}`
-  }
-  return [{ ...name!, cell }, ...rest]
-}
 
 const PARAMETERS_LIMIT = 512
 const PARAMETERS_LIMIT_BYTES = 256 * 1024
