@@ -78,8 +78,45 @@ scenario(
       preempted?.message,
       `Preempted by pod ${high.metadata?.uid} on node ${low.spec?.nodeName}`,
     )
+    assert.deepEqual([preempted?.action, preempted?.related?.name], ['Preempting', 'high'])
   },
   { nodes: 1, controllers: ['*'] },
+)
+
+scenario(
+  'Unschedulable pod, message unchanged over retries: event series count grows; events are of events.k8s.io, with an action',
+  async (world) => {
+    await world.of(resources.pods).create(podOf('huge', '1000'))
+    await world.of(resources.pods).create(podOf('small', '1m'))
+    await world.until('small is bound', 10_000, bound(world, 'small'))
+    await world.advance(1_000)
+    const told = async (reason: string) =>
+      (await world.list(resources.events)).filter((event) => event.reason === reason)
+    const [scheduled] = await told('Scheduled')
+    assert.equal(scheduled?.action, 'Binding')
+    assert.equal(scheduled?.reportingComponent, 'default-scheduler')
+    assert.match(scheduled?.reportingInstance ?? '', /^default-scheduler-./)
+    assert.notEqual(scheduled?.eventTime, undefined)
+    assert.deepEqual(
+      [scheduled?.source?.component, scheduled?.count, scheduled?.firstTimestamp],
+      [undefined, undefined, null],
+    )
+    // A pod that has been tried waits for what may help: a node that says something new.
+    for (const zone of ['a', 'b', 'c']) {
+      for (const { metadata } of await world.list(resources.nodes))
+        await world.of(resources.nodes).patch(metadata?.name ?? '', {
+          type: 'merge',
+          value: { metadata: { labels: { zone } } },
+        })
+      await world.advance(20_000)
+    }
+    const failed = await told('FailedScheduling')
+    assert.deepEqual([...new Set(failed.map(({ action }) => action))], ['Scheduling'])
+    // What is said of one version of the pod is one series; each of its versions has its own.
+    const versions = failed.map(({ involvedObject }) => involvedObject.resourceVersion)
+    assert.equal(new Set(versions).size, failed.length)
+    assert.ok(failed.some(({ series }) => (series?.count ?? 0) > 1))
+  },
 )
 
 scenario(

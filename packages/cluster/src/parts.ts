@@ -19,7 +19,7 @@ import {
 } from '@gyropilot/manager'
 import type { RunControllersOptions } from '@gyropilot/manager'
 import { gateValues } from '@gyropilot/manager/feature-gates'
-import { EventBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
+import { EventBroadcaster, SeriesBroadcaster, SharedInformerFactory } from '@gyropilot/runtime'
 import type { InformerFactory, ReconcileTrace } from '@gyropilot/runtime'
 import { STORAGE_DRIVER, SimulatedNodes, StorageDriver, VolumeData } from '@gyropilot/nodes'
 import { SCHEDULER_NAME, Scheduler } from '@gyropilot/scheduler'
@@ -31,6 +31,9 @@ import type {
   SharedLoads,
 } from '@gyropilot/nodes'
 import { nodeIpamHere } from './pod-ranges.ts'
+
+/** The machine that the scheduler says it runs on: its events name `default-scheduler-<host>` as their instance. */
+const SCHEDULER_HOST = 'gyro'
 
 /** Who a part is to the server. */
 export type PartIdentity =
@@ -211,13 +214,21 @@ export class Parts {
     const { clock, random, logger } = this.#options
     const client = this.client({ kind: 'scheduler' }, 'kube-scheduler')
     const informers = this.#informers(client, 'scheduler')
+    const recorder = new SeriesBroadcaster({
+      client,
+      clock,
+      random: random.fork('events/scheduler'),
+      logger: logger.named('events'),
+      controller: SCHEDULER_NAME,
+      hostname: SCHEDULER_HOST,
+    })
     const scheduler = new Scheduler({
       client,
       informers,
       clock,
       random: random.fork('scheduler'),
       logger: logger.named('scheduler'),
-      recorder: this.events(client).recorder(SCHEDULER_NAME),
+      recorder,
     })
     return this.#start(async (signal, onStarted) => {
       informers.start(signal)
@@ -225,6 +236,7 @@ export class Parts {
       scheduler.start(signal)
       onStarted()
       await informers.shutdown()
+      await recorder.shutdown()
     })
   }
 

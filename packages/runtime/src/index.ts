@@ -7,7 +7,11 @@ export { SharedReads } from './shared-reads.ts'
 export { EventBroadcaster } from './events/event-broadcaster.ts'
 export type { EventBroadcasterOptions } from './events/event-broadcaster.ts'
 export { SeriesBroadcaster } from './events/series-broadcaster.ts'
-export type { SeriesBroadcasterOptions, SeriesEventRecord } from './events/series-broadcaster.ts'
+export type {
+  SeriesBroadcasterOptions,
+  SeriesEventRecord,
+  SeriesEventRecorder,
+} from './events/series-broadcaster.ts'
 export type { EventRecorder } from './events/event-recorder.ts'
 export { LruCache } from './events/lru-cache.ts'
 export { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'

@@ -5,7 +5,7 @@ import { isNotFound } from '@gyropilot/client'
 import type { Client, ResourceClient } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
-import type { EventRecorder } from '@gyropilot/runtime'
+import type { SeriesEventRecorder } from '@gyropilot/runtime'
 
 export const SCHEDULER_NAME = 'default-scheduler'
 
@@ -13,7 +13,7 @@ interface PodWritesOptions {
   readonly client: Client
   readonly clock: Clock
   readonly logger: Logger
-  readonly recorder: EventRecorder
+  readonly recorder: SeriesEventRecorder
 }
 
 /** Pods that are gone are no error, and what else fails is tried again with the pod: nothing rejects. */
@@ -77,12 +77,13 @@ export class PodWrites {
     await this.#attempt('Error preempting pod', victim, async (pods, name) => {
       await patchStatus(pods, name, { metadata: { uid }, status: { conditions: [condition] } })
       await pods.delete(name, { preconditions: { uid } })
-      const message = `Preempted by pod ${preemptor.metadata?.uid} on node ${nodeName}`
       this.#options.recorder.record({
         regarding: victim,
+        related: preemptor,
         type: 'Normal',
         reason: 'Preempted',
-        message,
+        action: 'Preempting',
+        note: `Preempted by pod ${preemptor.metadata?.uid} on node ${nodeName}`,
       })
     })
   }

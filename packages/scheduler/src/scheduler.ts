@@ -9,7 +9,7 @@ import type { Client } from '@gyropilot/client'
 import { errorText, integerBetween } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, yieldIfLong } from '@gyropilot/runtime'
-import type { EventRecorder, InformerFactory } from '@gyropilot/runtime'
+import type { InformerFactory, SeriesEventRecorder } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
 import { FilterError } from './filters/filter-error.ts'
 import { filtersWith } from './filters/index.ts'
@@ -42,7 +42,7 @@ export interface SchedulerOptions {
   readonly clock: Clock
   readonly random: RandomSource
   readonly logger: Logger
-  readonly recorder: EventRecorder
+  readonly recorder: SeriesEventRecorder
 }
 
 export class Scheduler {
@@ -269,8 +269,13 @@ export class Scheduler {
         target: { kind: 'Node', name: nodeName },
       } as Pod)
       this.#queue.remove(uid)
-      const message = `Successfully assigned ${namespace}/${name} to ${nodeName}`
-      recorder.record({ regarding: pod, type: 'Normal', reason: 'Scheduled', message })
+      recorder.record({
+        regarding: pod,
+        type: 'Normal',
+        reason: 'Scheduled',
+        action: 'Binding',
+        note: `Successfully assigned ${namespace}/${name} to ${nodeName}`,
+      })
     } catch (error) {
       this.#devices.release(pod)
       if (this.#nodes.unplace(uid)) this.#queue.moveAll()
@@ -298,7 +303,8 @@ export class Scheduler {
       regarding: pod,
       type: 'Warning',
       reason: 'FailedScheduling',
-      message: message.slice(0, 1024),
+      action: 'Scheduling',
+      note: message.slice(0, 1024),
     })
     if (nomination === '') this.#nominations.drop(pod)
     else if (nomination !== undefined) this.#nominations.promise(pod, nomination)

@@ -155,6 +155,8 @@ test('a pod that fits nowhere says why, and is placed once it does', () => {
     gyro.ok('describe', 'pod', 'nowhere'),
     /Warning +FailedScheduling .*0\/3 nodes are available: 1 node\(s\) had untolerated taint\(s\), 2 node\(s\) were unschedulable\./,
   )
+  const told = gyro.ok('get', 'events', '-o', 'wide', '--field-selector=reason=FailedScheduling')
+  assert.match(told, / default-scheduler, default-scheduler-gyro +0\/3 nodes are available/)
   gyro.ok('taint', 'node', 'node-3', 'k-')
   gyro.ok('wait', '--for=condition=Ready', 'pod/nowhere', '--timeout=10s')
   assert.equal(gyro.ok('get', 'pod', 'nowhere', '-o', 'jsonpath={.spec.nodeName}'), 'node-3')

@@ -20,6 +20,11 @@ export interface SeriesEventRecord {
   readonly note: string
 }
 
+/** Never blocks, never throws; what cannot be written is logged and dropped. */
+export interface SeriesEventRecorder {
+  record(event: SeriesEventRecord): void
+}
+
 /** Of events.k8s.io/v1 events; controller and hostname name the reporter. */
 export interface SeriesBroadcasterOptions {
   readonly client: Client
@@ -47,7 +52,7 @@ const TRIES_JITTER = 0.25
  * Records events.k8s.io/v1 events. Equal ones become a series: its start is written at once, its length when it has run
  * for long or has ended. Writes are made in the background, one after the other.
  */
-export class SeriesBroadcaster {
+export class SeriesBroadcaster implements SeriesEventRecorder {
   readonly #options: SeriesBroadcasterOptions
   readonly #names: EventNames
   readonly #known = new Map<string, Known>()
