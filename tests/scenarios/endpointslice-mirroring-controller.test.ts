@@ -80,7 +80,7 @@ scenario('several subsets with one address are one slice with all ports', async 
       { addresses: [{ ip: '10.1.2.3' }], ports: [{ name: 'b', port: 81 }] },
     ]),
   )
-  await untilMirrored(world, '10.1.2.3:80+81')
+  await untilMirrored(world, '10.1.2.3:81+80')
 })
 
 scenario(

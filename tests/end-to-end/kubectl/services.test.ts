@@ -109,6 +109,15 @@ test('get endpoints shows the pods of a Service, and those kept by hand are mirr
     'get endpointslices -l kubernetes.io/service-name=outside --no-headers',
     /^outside-\S+ +IPv4 +8080 +10\.1\.2\.3 /,
   )
+  // Ports stand in the order of their hashes.
+  gyro.ok('create', 'service', 'clusterip', 'many', '--tcp=1', '--tcp=2', '--tcp=3')
+  gyro.ok('set', 'selector', 'service', 'many', 'app=shop')
+  eventually('get endpoints many -o jsonpath={.subsets[0].ports[*].port}', /^2 3 1$/)
+  eventually(
+    'get endpointslices -l kubernetes.io/service-name=many -o jsonpath={.items[0].ports[*].port}',
+    /^2 3 1$/,
+  )
+  gyro.ok('delete', 'svc/many')
   gyro.ok('delete', 'deploy/shop', 'svc/shop', 'svc/outside')
   eventually('get endpoints shop outside --no-headers --ignore-not-found', /^$/)
 })

@@ -5,6 +5,7 @@
  */
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '@gyropilot/api'
 import { byString, compareStrings } from '@gyropilot/foundation'
+import { inSubsetOrder } from './port-order.ts'
 
 /** An address under one port. */
 interface Listed {
@@ -102,6 +103,6 @@ function subsetOf(ports: readonly EndpointPort[], listed: Addresses): EndpointSu
   return {
     ...(addresses.length === 0 ? {} : { addresses }),
     ...(notReady.length === 0 ? {} : { notReadyAddresses: notReady }),
-    ...(ports.length === 0 ? {} : { ports }),
+    ...(ports.length === 0 ? {} : { ports: [...inSubsetOrder(ports)] }),
   }
 }

@@ -11,6 +11,7 @@ import {
   podAddresses,
   podReference,
 } from '../endpoint-support/pod-endpoint.ts'
+import { inSliceOrder } from '../endpoint-support/port-order.ts'
 import { portsKey } from '../endpoint-support/slice-ports.ts'
 import type { SlicePort } from '../endpoint-support/slice-ports.ts'
 import { resolveTargetPort } from '../endpoint-support/target-port.ts'
@@ -45,7 +46,8 @@ export function desiredEndpoints(
     if (!hasEndpoint(pod)) continue
     const { ports, key } = portsOf(pod)
     let group = groups.get(key)
-    if (group === undefined) groups.set(key, (group = { ports, endpoints: new EndpointSet() }))
+    if (group === undefined)
+      groups.set(key, (group = { ports: inSliceOrder(ports), endpoints: new EndpointSet() }))
     const nodeName = pod.spec?.nodeName ?? ''
     const node = nodeNamed(nodeName)
     // The pod of a lost node must neither block the others nor be forgotten: they are written, and the Service is retried.

@@ -7,6 +7,7 @@ import { EndpointSet } from '../endpoint-support/endpoint-set.ts'
 import { parseIpAddress } from '../endpoint-support/ip-address.ts'
 import type { IpFamily } from '../endpoint-support/ip-address.ts'
 import { repackSubsets } from '../endpoint-support/repack-subsets.ts'
+import { inSliceOrder } from '../endpoint-support/port-order.ts'
 import { portsKey } from '../endpoint-support/slice-ports.ts'
 import type { SlicePort } from '../endpoint-support/slice-ports.ts'
 
@@ -79,12 +80,13 @@ function mirrorsOf(subset: EndpointSubset, max: number): DesiredMirrors {
 }
 
 function portsOf({ ports }: EndpointSubset): readonly SlicePort[] {
-  return (ports ?? []).map(({ name = '', port, protocol = 'TCP', appProtocol }) => ({
+  const all = (ports ?? []).map(({ name = '', port, protocol = 'TCP', appProtocol }) => ({
     name,
     port,
     protocol,
     ...(appProtocol === undefined ? {} : { appProtocol }),
   }))
+  return inSliceOrder(all)
 }
 
 /** The reference is copied as it is, its version included. */

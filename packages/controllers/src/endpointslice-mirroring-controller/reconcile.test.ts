@@ -464,7 +464,7 @@ test('a port with an application protocol is not joined with an equal one of ano
     ]),
   )
   mirror.sync()
-  assert.deepEqual(mirror.shown.toSorted(), ['IPv4 70: 10.1.2.3', 'IPv4 80+70: 10.1.2.4'])
+  assert.deepEqual(mirror.shown.toSorted(), ['IPv4 70+80: 10.1.2.4', 'IPv4 70: 10.1.2.3'])
 })
 
 test('subsets with equal ports share a slice, also with an application protocol', () => {
