@@ -48,7 +48,14 @@ function resourceEntries(resource: ServedResource): object[] {
     ...(info.categories.length === 0 ? {} : { categories: info.categories }),
     ...(virtual || !info.verbs.includes('watch')
       ? {}
-      : { storageVersionHash: storageHash(storage.apiVersion, info.kind) }),
+      : {
+          storageVersionHash: storageHash(
+            STORED_IN_BETA.has(`${info.group}/${info.kind}`)
+              ? `${info.group}/v1beta1`
+              : storage.apiVersion,
+            info.kind,
+          ),
+        }),
   }
   const subresources = info.subresources.map(({ name, kind, group: other, version, verbs }) => ({
     name: `${info.resource}/${name}`,
@@ -60,6 +67,13 @@ function resourceEntries(resource: ServedResource): object[] {
   }))
   return [own, ...subresources]
 }
+
+/** kube-apiserver keeps them in a version that it does not serve unless asked to; here nobody reads what is stored but this server. */
+const STORED_IN_BETA: ReadonlySet<string> = new Set([
+  'admissionregistration.k8s.io/MutatingAdmissionPolicy',
+  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding',
+  'apiextensions.k8s.io/CustomResourceDefinition',
+])
 
 function storageHash(apiVersion: string, kind: string): string {
   const [groupName, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]

@@ -66,6 +66,99 @@ test('a schema has its type, references, items, properties and extensions', () =
   assert.equal(inner(inner(extension, 2), 2).toString(), '[{"group":"","version":"v1","kind":"A"}]')
 })
 
+const all = (bytes: Buffer, field: number): Buffer[] =>
+  fieldsOf(bytes)
+    .filter(([number]) => number === field)
+    .map(([, value]) => value as Buffer)
+
+test('a path has its methods, their parameters by place, answers and extensions', () => {
+  const dryRun = { name: 'dryRun', in: 'query', type: 'string', uniqueItems: true }
+  const patch = {
+    tags: ['t'],
+    operationId: 'patchThing',
+    consumes: ['a/b', 'c/d'],
+    produces: ['e/f'],
+    schemes: ['https'],
+    parameters: [{ name: 'body', in: 'body', required: true, schema: { type: 'object' } }, dryRun],
+    responses: { 200: { description: 'OK', schema: { $ref: '#/definitions/A' } } },
+    'x-kubernetes-action': 'patch',
+  }
+  const name = { name: 'name', in: 'path', required: true, type: 'string' }
+  const shared = { $ref: '#/parameters/pretty' }
+  const bytes = Buffer.from(
+    encodeSwagger({
+      swagger: '2.0',
+      info: { title: 'T', version: 'v' },
+      paths: { '/a': { patch, parameters: [name, shared] } },
+      definitions: {},
+    }),
+  )
+  const named = inner(inner(bytes, 8), 2)
+  assert.equal(inner(named, 1).toString(), '/a')
+  const item = inner(named, 2)
+  const operation = inner(item, 8)
+  assert.deepEqual(
+    fieldsOf(operation).map(([number]) => number),
+    [1, 5, 6, 7, 7, 10, 8, 8, 9, 13],
+  )
+  const [body, query] = all(operation, 8).map((parameter) => inner(parameter, 1))
+  assert.deepEqual(
+    fieldsOf(inner(body!, 1)).map(([number]) => number),
+    [2, 3, 4, 5],
+  )
+  const asQuery = fieldsOf(inner(inner(query!, 2), 3)).map(([number, value]) => [
+    number,
+    `${value}`,
+  ])
+  assert.deepEqual(asQuery, [
+    [2, 'query'],
+    [4, 'dryRun'],
+    [6, 'string'],
+    [20, '1'],
+  ])
+  const answer = inner(inner(operation, 9), 1)
+  assert.equal(inner(answer, 1).toString(), '200')
+  const response = inner(inner(answer, 2), 1)
+  assert.equal(inner(response, 1).toString(), 'OK')
+  assert.equal(inner(inner(inner(response, 2), 1), 1).toString(), '#/definitions/A')
+  const [path, reference] = all(item, 9)
+  const asPath = fieldsOf(inner(inner(inner(path!, 1), 2), 4)).map(([number]) => number)
+  assert.deepEqual(asPath, [1, 2, 4, 5])
+  assert.equal(inner(inner(reference!, 2), 1).toString(), '#/parameters/pretty')
+})
+
+test('Given kubectl of before 1.27, then it finds in protobuf that the patch of a kind takes dryRun', async () => {
+  const { server } = await startServer()
+  const get = async (accept: string): Promise<Buffer> => {
+    const headers = { authorization: 'Bearer admin-token', accept }
+    const { body } = await server.handle({ method: 'GET', path: '/openapi/v2', headers })
+    assert.ok('chunks' in body)
+    const chunks: Uint8Array[] = []
+    for await (const chunk of body.chunks) chunks.push(chunk)
+    return Buffer.concat(chunks)
+  }
+  const bytes = await get('application/com.github.proto-openapi.spec.v2@v1.0+protobuf')
+  const { paths } = JSON.parse(String(await get('application/json')))
+  const named = all(inner(bytes, 8), 2)
+  assert.deepEqual(
+    named.map((path) => inner(path, 1).toString()),
+    Object.keys(paths),
+  )
+  const taking = named.filter((path) => {
+    const [patch] = all(inner(path, 2), 8)
+    return patch !== undefined && all(patch, 8).some((given) => given.includes('dryRun'))
+  })
+  const expected = Object.keys(paths).filter((path) =>
+    JSON.stringify(paths[path].patch ?? {}).includes('"dryRun"'),
+  )
+  assert.deepEqual(
+    taking.map((path) => inner(path, 1).toString()),
+    expected,
+  )
+  assert.ok(expected.includes('/apis/apps/v1/namespaces/{namespace}/deployments/{name}'))
+  await server.stop()
+})
+
 test('/openapi/v2 is protobuf for who asks for it, JSON for who asks for JSON, else 406', async () => {
   const { server, call } = await startServer()
   const get = (accept: string) => call('GET', '/openapi/v2', undefined, { accept })

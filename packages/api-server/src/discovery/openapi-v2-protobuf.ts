@@ -1,12 +1,51 @@
 /**
- * The definitions of the swagger 2.0 document as gnostic's `openapi.v2.Document`, in protocol buffers: what kubectl reads to
- * check manifests whose kind no path patches, above all `kind: List`. Paths are left out; kubectl takes them from version 3.
+ * The swagger 2.0 document as gnostic's `openapi.v2.Document`, in protocol buffers: what kubectl reads to check manifests whose kind
+ * no path patches, above all `kind: List`, and where kubectl and Helm of before 1.27 look which kinds' patches take `dryRun`.
  */
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 // Field numbers of openapi.v2 messages.
 const DOCUMENT = { swagger: 1, info: 2, paths: 8, definitions: 9 }
 const INFO = { title: 1, version: 2 }
+const PATHS = { path: 2 }
+const METHODS = { get: 2, put: 3, post: 4, delete: 5, options: 6, head: 7, patch: 8 }
+const PATH_ITEM = { parameters: 9, extension: 10 }
+const OPERATION = {
+  tags: 1,
+  summary: 2,
+  description: 3,
+  operationId: 5,
+  produces: 6,
+  consumes: 7,
+  parameters: 8,
+  responses: 9,
+  schemes: 10,
+  extension: 13,
+}
+const PARAMETER = { given: 1, reference: 2, body: 1, other: 2 }
+const BODY = { description: 1, name: 2, in: 3, required: 4, schema: 5 }
+const QUERY = {
+  place: 3,
+  required: 1,
+  in: 2,
+  description: 3,
+  name: 4,
+  type: 6,
+  format: 7,
+  uniqueItems: 20,
+}
+const PATH = {
+  place: 4,
+  required: 1,
+  in: 2,
+  description: 3,
+  name: 4,
+  type: 5,
+  format: 6,
+  uniqueItems: 19,
+}
+const PLACES = { query: QUERY, path: PATH, header: { ...PATH, place: 1 } }
+const RESPONSE = { code: 1, given: 1, description: 1, schema: 2 }
 const NAMED = { name: 1, value: 2 }
 const ADDITIONAL_PROPERTIES = 1
 const ANY_YAML = 2
@@ -38,13 +77,80 @@ export interface Swagger {
   readonly definitions: Readonly<Record<string, Schema>>
 }
 
-export function encodeSwagger({ swagger, info, definitions }: Swagger): Uint8Array {
+export function encodeSwagger({ swagger, info, paths, definitions }: Swagger): Uint8Array {
   return Buffer.concat([
     text(DOCUMENT.swagger, swagger),
     message(DOCUMENT.info, [text(INFO.title, info.title), text(INFO.version, info.version)]),
-    message(DOCUMENT.paths, []),
+    message(DOCUMENT.paths, pathParts(paths)),
     message(DOCUMENT.definitions, namedSchemas(definitions)),
   ])
+}
+
+function pathParts(paths: Readonly<Record<string, object>>): Buffer[] {
+  return Object.entries(paths).map(([path, item]) => {
+    const parts: Buffer[] = []
+    for (const [method, field] of Object.entries(METHODS)) {
+      const operation = (item as Schema)[method]
+      if (operation !== undefined) parts.push(message(field, operationParts(operation)))
+    }
+    parts.push(...parameters(PATH_ITEM.parameters, item), ...extensions(PATH_ITEM.extension, item))
+    return message(PATHS.path, [text(NAMED.name, path), message(NAMED.value, parts)])
+  })
+}
+
+function operationParts(operation: Schema): Buffer[] {
+  const texts = ['tags', 'summary', 'description', 'operationId', 'produces', 'consumes', 'schemes']
+  const parts: Buffer[] = []
+  for (const field of texts as (keyof typeof OPERATION)[])
+    for (const value of [operation[field] ?? []].flat()) parts.push(text(OPERATION[field], value))
+  parts.push(...parameters(OPERATION.parameters, operation))
+  const responses = Object.entries<Schema>(operation['responses'] ?? {}).map(([code, response]) => {
+    const { schema } = response
+    const given = [
+      text(RESPONSE.description, response['description'] ?? ''),
+      ...(schema === undefined
+        ? []
+        : [message(RESPONSE.schema, [message(1, schemaParts(schema))])]),
+    ]
+    const value = message(NAMED.value, [message(RESPONSE.given, given)])
+    return message(RESPONSE.code, [text(NAMED.name, code), value])
+  })
+  parts.push(message(OPERATION.responses, responses))
+  return [...parts, ...extensions(OPERATION.extension, operation)]
+}
+
+function parameters(field: number, { parameters: all = [] }: Schema): Buffer[] {
+  return (all as Schema[]).map((parameter) => message(field, [parameterItem(parameter)]))
+}
+
+function parameterItem(parameter: Schema): Buffer {
+  if (parameter['$ref'] !== undefined)
+    return message(PARAMETER.reference, [text(1, parameter['$ref'])])
+  if (parameter['in'] === 'body') {
+    const schema = message(BODY.schema, schemaParts(parameter['schema'] ?? {}))
+    return message(PARAMETER.given, [
+      message(PARAMETER.body, [
+        ...scalars(BODY, parameter, ['description', 'name', 'in', 'required']),
+        schema,
+      ]),
+    ])
+  }
+  const fields = PLACES[parameter['in'] as keyof typeof PLACES] ?? QUERY
+  const words = ['required', 'in', 'description', 'name', 'type', 'format', 'uniqueItems'] as const
+  const parts = scalars(fields, parameter, words)
+  return message(PARAMETER.given, [message(PARAMETER.other, [message(fields.place, parts)])])
+}
+
+function scalars<Word extends string>(
+  fields: Readonly<Record<Word, number>>,
+  from: Schema,
+  words: readonly Word[],
+): Buffer[] {
+  return words.flatMap((word) => {
+    const value: unknown = from[word]
+    if (typeof value === 'string') return [text(fields[word], value)]
+    return value === true ? [varintField(fields[word], 1)] : []
+  })
 }
 
 function namedSchemas(schemas: Readonly<Record<string, Schema>>): Buffer[] {
@@ -87,11 +193,13 @@ function schemaParts(schema: Schema): Buffer[] {
     parts.push(message(SCHEMA.allOf, schemaParts(part)))
   if (schema['properties'] !== undefined)
     parts.push(message(SCHEMA.properties, namedSchemas(schema['properties'])))
-  for (const [name, value] of Object.entries(schema)) {
-    if (!name.startsWith('x-')) continue
-    parts.push(message(SCHEMA.extension, [text(NAMED.name, name), any(NAMED.value, value)]))
-  }
-  return parts
+  return [...parts, ...extensions(SCHEMA.extension, schema)]
+}
+
+function extensions(field: number, from: object): Buffer[] {
+  return Object.entries(from)
+    .filter(([name]) => name.startsWith('x-'))
+    .map(([name, value]) => message(field, [text(NAMED.name, name), any(NAMED.value, value)]))
 }
 
 /** A value of any kind travels as YAML, of which JSON is a part. */

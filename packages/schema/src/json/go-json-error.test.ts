@@ -17,8 +17,24 @@ const JSON_ERRORS: readonly (readonly [text: string, message: string])[] = [
   ['"\\q"', "invalid character 'q' in string escape code"],
   ['"a\nb"', "invalid character '\\n' in string literal"],
   ['-x', "invalid character 'x' in numeric literal"],
+  ['\x07', "invalid character '\\a' looking for beginning of value"],
+  ['\x7f', "invalid character '\\x7f' looking for beginning of value"],
   ['ü', "invalid character 'Ã' looking for beginning of value"],
 ]
 for (const [text, message] of JSON_ERRORS) {
   test(`JSON ${JSON.stringify(text)}: ${message}`, () => assert.equal(goJsonError(text), message))
+}
+
+const BYTES: readonly (readonly [byte: number, quoted: string])[] = [
+  [0x80, '\\u0080'],
+  [0xa0, '\\u00a0'],
+  [0xad, '\\u00ad'],
+  [0xff, 'ÿ'],
+]
+for (const [byte, quoted] of BYTES) {
+  test(`the lone byte ${byte.toString(16)} is told as '${quoted}'`, () =>
+    assert.equal(
+      goJsonError(Uint8Array.of(byte)),
+      `invalid character '${quoted}' looking for beginning of value`,
+    ))
 }

@@ -1,4 +1,5 @@
 /** Syntax errors of JSON in the words of Go's encoding/json, which clients see in 400 answers. */
+import { goQuote } from '../go/go-quote.ts'
 
 /** The error for a text that JSON.parse refuses. Go scans bytes: of a longer character it names the first byte. */
 export function goJsonError(text: string | Uint8Array): string {
@@ -143,11 +144,5 @@ function isDigit(char: string | undefined): boolean {
 function quoteChar(char: string): string {
   if (char === "'") return `'\\''`
   if (char === '"') return `'"'`
-  if (char === '\\') return `'\\\\'`
-  if (char === '\n') return `'\\n'`
-  if (char === '\r') return `'\\r'`
-  if (char === '\t') return `'\\t'`
-  const code = char.codePointAt(0)!
-  if (code < 0x20 || code === 0x7f) return `'\\x${code.toString(16).padStart(2, '0')}'`
-  return `'${char}'`
+  return `'${goQuote(char).slice(1, -1)}'`
 }
