@@ -51,7 +51,8 @@ export const clientErrors = defineErrors({
   },
   CREDENTIALS_UNREADABLE: {
     exitCode: 1,
-    meaning: 'A token, certificate or key file named by the configuration cannot be read.',
+    meaning:
+      'A token, certificate or key of the configuration cannot be read, is empty, or does not belong to the other.',
     remedy: 'Check that the file exists and that this user may read it.',
   },
   AUTHORITIES_UNUSABLE: {

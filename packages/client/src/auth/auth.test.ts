@@ -359,6 +359,20 @@ test('clients with equal TLS settings share a transport; removed and unknown aut
   assert.throws(() => pool.transport(provider('x')), /no Auth Provider found for name "x"/)
 })
 
+test('a plug-in of an unknown version is refused at once, and who has a token needs none', () => {
+  const metrics = new PrometheusRegistry()
+  const pool = new TransportPool({ host: new FakeHost(), clock: virtualClock(), metrics })
+  const alpha = { ...EXEC, apiVersion: 'client.authentication.k8s.io/v1alpha1' }
+  assert.throws(() => pool.transport({ ...CONFIG, exec: alpha }), {
+    code: 'KUBECONFIG_INVALID',
+    message: 'exec plugin: invalid apiVersion "client.authentication.k8s.io/v1alpha1"',
+  })
+  pool.transport({ ...CONFIG, bearerToken: 't' })
+  pool.transport({ ...CONFIG, bearerTokenFile: '/t' })
+  // Connections are not shared where a plug-in may show certificates in them.
+  assert.doesNotMatch(metrics.expose(), /result="uncacheable"/)
+})
+
 const DAMAGED = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
 const AUTHORITIES: readonly (readonly [string, string, RegExp | undefined])[] = [
   ['a certificate', authority, undefined],

@@ -2,16 +2,17 @@ import { silentLogger, silentMetrics } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import { HttpTransport } from '../http-transport/http-transport.ts'
+import { refuseUnusable } from '../kubeconfig/first-look.ts'
 import type { AuthProviderConfig } from '../kubeconfig/kubeconfig.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import { usesTls } from '../kubeconfig/rest-config.ts'
 import type { Transport } from '../transport.ts'
 import { authenticatedTransport, basicCredentials, bearerToken } from './credentials.ts'
 import type { Credentials } from './credentials.ts'
-import { ExecCredentials } from './exec-credentials.ts'
+import { ExecCredentials, refuseApiVersion } from './exec-credentials.ts'
 import { impersonatingTransport } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
-import { refuseUnusable, tlsFromFiles } from './tls-files.ts'
+import { tlsFromFiles } from './tls-files.ts'
 import { TokenFile } from './token-file.ts'
 
 const DEFAULT_PING_AFTER_IDLE_SECONDS = 30
@@ -102,6 +103,9 @@ export class TransportPool {
 
   #execOf(config: RestConfig): ExecCredentials | undefined {
     if (config.exec === undefined || !usesTls(config)) return undefined
+    refuseApiVersion(config.exec.apiVersion)
+    // Who has a token needs no plug-in.
+    if (config.bearerToken || config.bearerTokenFile !== undefined) return undefined
     return new ExecCredentials(config, this.#options)
   }
 

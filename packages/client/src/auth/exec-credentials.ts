@@ -172,8 +172,6 @@ export class ExecCredentials implements Credentials {
 
   #decode(output: string): Credential {
     const wanted = this.#config.exec!.apiVersion
-    if (!API_VERSIONS.includes(wanted))
-      throw failed(`exec plugin: invalid apiVersion ${JSON.stringify(wanted)}`)
     let answer: { apiVersion?: unknown; kind?: unknown; status?: Record<string, unknown> | null }
     try {
       answer = JSON.parse(output) as typeof answer
@@ -220,6 +218,15 @@ export class ExecCredentials implements Credentials {
     const { expiresMs } = this.#credential ?? {}
     return expiresMs === undefined ? Infinity : (expiresMs - this.#context.clock.nowMs()) / 1000
   }
+}
+
+/** Throws for a plug-in that could not be understood, before it is run. */
+export function refuseApiVersion(apiVersion: string): void {
+  if (!API_VERSIONS.includes(apiVersion))
+    throw clientErrors.make(
+      'KUBECONFIG_INVALID',
+      `exec plugin: invalid apiVersion ${JSON.stringify(apiVersion)}`,
+    )
 }
 
 function failed(text: string, cause?: unknown): Error {

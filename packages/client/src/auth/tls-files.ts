@@ -1,8 +1,8 @@
 import { errorText } from '@gyropilot/foundation'
 import type { HostEnvironment } from '@gyropilot/foundation'
-import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
+import { refuseUnusable } from '../kubeconfig/first-look.ts'
 import type { TlsFiles } from '../kubeconfig/rest-config.ts'
 
 /** TLS settings whose files are read again each time they are asked for. */
@@ -32,11 +32,4 @@ export function tlsFromFiles(
       return { ca, cert, key, serverName: files.serverName, insecure: files.insecure }
     },
   }
-}
-
-/** Throws when there is no certificate to trust in what should hold some: every server would look like a stranger. */
-export function refuseUnusable(authoritiesPem: string | undefined): void {
-  // An empty file says nothing: the machine's authorities count.
-  const problem = authoritiesPem ? authoritiesProblem(authoritiesPem) : undefined
-  if (problem !== undefined) throw clientErrors.make('AUTHORITIES_UNUSABLE', problem)
 }

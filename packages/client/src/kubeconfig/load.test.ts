@@ -2,11 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GyropilotError } from '@gyropilot/foundation'
 import { FakeHost, RecordingLogger } from '@gyropilot/foundation/testing'
+import {
+  aliceCertificate,
+  aliceKey,
+  authority,
+  bobKey,
+} from '../http-transport/test-certificates.ts'
 import { inClusterConfig, kubeconfigPaths, loadClientConfig, loadManagerConfig } from './load.ts'
 
 const NO_CONFIGURATION =
   'invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable'
-const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n'
+const PEM = authority
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /** A kubeconfig with one context `c` of cluster `k` and user `u`; lines go under them. */
@@ -171,7 +177,7 @@ const FAULTS: [string, string, string, string | RegExp, Record<string, string>?]
     'client certificate without key',
     config(SERVER, `{client-certificate-data: ${base64(PEM)}}`),
     'KUBECONFIG_INVALID',
-    'invalid configuration: client-key-data or client-key must be specified for u to use the clientCert authentication method',
+    'invalid configuration: client-key-data or client-key must be specified for u to use the clientCert authentication method.',
   ],
   [
     'exec without command, apiVersion and interactiveMode',
@@ -187,6 +193,86 @@ const FAULTS: [string, string, string, string | RegExp, Record<string, string>?]
     ),
     'KUBECONFIG_INVALID',
     'invalid configuration: authProvider cannot be provided in combination with an exec plugin for u',
+  ],
+  [
+    'a text in place of an object',
+    'hello',
+    'KUBECONFIG_MALFORMED',
+    `error loading config file "/k/config": couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+  ],
+  [
+    'another kind',
+    config(SERVER).replace('kind: Config', 'kind: Pod'),
+    'KUBECONFIG_MALFORMED',
+    'error loading config file "/k/config": no kind "Pod" is registered for version "v1" in scheme "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"',
+  ],
+  [
+    'another version',
+    config(SERVER).replace('apiVersion: v1', 'apiVersion: v2'),
+    'KUBECONFIG_MALFORMED',
+    'error loading config file "/k/config": no kind "Config" is registered for version "v2" in scheme "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"',
+  ],
+  [
+    'two entries of one name, which are not shown',
+    'users: [{name: u, user: {token: secret}}, {name: u, user: {token: secret}}]',
+    'KUBECONFIG_MALFORMED',
+    'error loading config file "/k/config": error converting *[]NamedAuthInfo into *map[string]*api.AuthInfo: duplicate name "u" in list',
+  ],
+  [
+    'a server that is no URL',
+    config('{server: "https://s:abc"}'),
+    'KUBECONFIG_INVALID',
+    'host must be a URL or a host:port pair: "https://s:abc"',
+  ],
+  [
+    'a proxy of an unknown scheme',
+    config('{server: "https://s", proxy-url: "ftp://x"}'),
+    'KUBECONFIG_INVALID',
+    `invalid configuration: invalid 'proxy-url' "ftp://x" for cluster "k": unsupported scheme "ftp", must be http, https, or socks5`,
+  ],
+  [
+    'a proxy without a scheme',
+    config('{server: "https://s", proxy-url: "127.0.0.1:1"}'),
+    'KUBECONFIG_INVALID',
+    `invalid configuration: invalid 'proxy-url' "127.0.0.1:1" for cluster "k": could not parse: 127.0.0.1:1`,
+  ],
+  [
+    'a proxy that is no URL',
+    config('{server: "https://s", proxy-url: "http://%zz"}'),
+    'KUBECONFIG_INVALID',
+    `invalid configuration: invalid 'proxy-url' "http://%zz" for cluster "k": could not parse: http://%zz`,
+  ],
+  [
+    'a CA file without a certificate',
+    config('{server: "https://s", certificate-authority: ca.crt}'),
+    'AUTHORITIES_UNUSABLE',
+    'unable to load root certificates: unable to parse bytes as PEM block',
+    { '/k/ca.crt': 'hello' },
+  ],
+  [
+    'an empty tokenFile',
+    config(SERVER, '{tokenFile: t}'),
+    'CREDENTIALS_UNREADABLE',
+    'read empty token from file "/k/t"',
+    { '/k/t': '' },
+  ],
+  [
+    'certificate and key that are none',
+    config(
+      SERVER,
+      `{client-certificate-data: ${base64('hello')}, client-key-data: ${base64(aliceKey)}}`,
+    ),
+    'CREDENTIALS_UNREADABLE',
+    'tls: failed to find any PEM data in certificate input',
+  ],
+  [
+    'certificate and key of two people',
+    config(
+      SERVER,
+      `{client-certificate-data: ${base64(aliceCertificate)}, client-key-data: ${base64(bobKey)}}`,
+    ),
+    'CREDENTIALS_UNREADABLE',
+    'tls: private key does not match public key',
   ],
   [
     'impersonated groups without a user',
@@ -207,8 +293,14 @@ test('accepted: a missing user (anonymous), exec with a token, a certificate wit
   const exec =
     '{token: t, exec: {command: ./bin/login, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}}'
   assert.equal((await load(config(SERVER, exec))).exec?.command, '/k/bin/login')
-  const both = `{token: t, client-certificate-data: ${base64(PEM)}, client-key-data: ${base64(PEM)}}`
-  assert.equal((await load(config(SERVER, both))).tls.keyData, PEM)
+  const both = `{token: t, client-certificate-data: ${base64(aliceCertificate)}, client-key-data: ${base64(aliceKey)}}`
+  assert.equal((await load(config(SERVER, both))).tls.keyData, aliceKey)
+})
+
+test('accepted: kind and apiVersion left out, an empty proxy-url and an empty tls-server-name', async () => {
+  const bare = config('{server: "https://s", proxy-url: "", tls-server-name: ""}', '{token: t}')
+  const { proxyUrl, tls, bearerToken } = await load(bare.split('\n').slice(2).join('\n'))
+  assert.deepEqual([proxyUrl, tls.serverName, bearerToken], [undefined, undefined, 't'])
 })
 
 test('credentials are attached only for TLS servers', async () => {
@@ -217,7 +309,8 @@ test('credentials are attached only for TLS servers', async () => {
   assert.equal((await load(config('{server: "s:8080"}', '{token: t}'))).server, 'http://s:8080')
   assert.equal(
     (await load(config('{server: s, insecure-skip-tls-verify: true}', '{token: t}'))).server,
-    'https://s',
+    'http://s',
+    'what else is said of TLS does not make it one',
   )
 })
 
@@ -280,6 +373,30 @@ test('in-cluster: brackets for IPv6, missing variables and an unreadable token a
   )
   assert.equal((await inClusterConfig(host, logger)).tls.caFile, undefined)
   assert.equal(logger.lines[0]?.severity, 'error')
+})
+
+test('in-cluster: a CA that is none is logged and not used; an empty token and an impossible address end a manager', async () => {
+  const folder = '/var/run/secrets/kubernetes.io/serviceaccount'
+  const logger = new RecordingLogger()
+  for (const ca of ['', 'hello']) {
+    const files = { ...IN_CLUSTER_FILES, [`${folder}/ca.crt`]: ca }
+    const pod = await inClusterConfig(new FakeHost(files, IN_CLUSTER_VARIABLES), logger)
+    assert.deepEqual(pod.tls, {})
+  }
+  assert.deepEqual(
+    logger.lines.map(({ severity }) => severity),
+    ['error', 'error'],
+  )
+  const empty = new FakeHost({ ...IN_CLUSTER_FILES, [`${folder}/token`]: '' }, IN_CLUSTER_VARIABLES)
+  await assert.rejects(
+    loadManagerConfig({}, empty),
+    fails('CREDENTIALS_UNREADABLE', `read empty token from file "${folder}/token"`),
+  )
+  const port = { ...IN_CLUSTER_VARIABLES, KUBERNETES_SERVICE_PORT: 'abc' }
+  await assert.rejects(
+    loadManagerConfig({}, new FakeHost(IN_CLUSTER_FILES, port)),
+    fails('KUBECONFIG_INVALID', 'host must be a URL or a host:port pair: "https://10.0.0.1:abc"'),
+  )
 })
 
 test('Given several kubeconfig files, then first value wins and paths resolve per file.', async () => {

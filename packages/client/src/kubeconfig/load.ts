@@ -1,11 +1,14 @@
 /** Where configuration comes from. Contract: docs/behaviour/runtime/rest-client.md, "Loading configuration". */
 import { join } from 'node:path'
-import { FileError, errorText, silentLogger } from '@gyropilot/foundation'
+import { FileError, GyropilotError, errorText, silentLogger } from '@gyropilot/foundation'
 import type { HostEnvironment, Logger } from '@gyropilot/foundation'
+import { authoritiesProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
+import { firstToken } from './first-look.ts'
 import { emptyKubeconfig, mergeKubeconfigs } from './kubeconfig.ts'
 import type { Kubeconfig } from './kubeconfig.ts'
 import { parseKubeconfig } from './parse.ts'
+import { serverUrl } from './rest-config.ts'
 import type { RestConfig } from './rest-config.ts'
 import { noConfiguration, selectConfig } from './select.ts'
 import type { ConfigOverrides } from './select.ts'
@@ -27,6 +30,8 @@ export async function loadManagerConfig(
     try {
       return await inClusterConfig(host, logger)
     } catch (error) {
+      // In a pod, with a token or an address that is no good: there is nothing to fall back to.
+      if (!(error instanceof GyropilotError && error.code === 'IN_CLUSTER_UNAVAILABLE')) throw error
       logger.info('error creating inClusterConfig, falling back to default config', {
         err: errorText(error),
       })
@@ -124,26 +129,24 @@ export async function inClusterConfig(
   }
   const bearerTokenFile = `${SERVICE_ACCOUNT_FOLDER}/token`
   const caFile = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`
-  let bearerToken: string
-  try {
-    bearerToken = await host.readTextFile(bearerTokenFile)
-  } catch (error) {
+  await host.readTextFile(bearerTokenFile).catch((error: unknown) => {
     throw clientErrors.make('IN_CLUSTER_UNAVAILABLE', errorText(error), { cause: error })
-  }
-  const caReadable = await host.readTextFile(caFile).then(
-    () => true,
-    (error: unknown) => {
-      logger.error(error, `Expected to load root CA config from ${caFile}, but got err`)
-      return false
-    },
-  )
+  })
+  const bearerToken = await firstToken(bearerTokenFile, host)
+  const caProblem = await host.readTextFile(caFile).then(authoritiesProblem, errorText)
+  // Without it the machine's authorities count.
+  if (caProblem !== undefined)
+    logger.error(
+      new Error(caProblem),
+      `Expected to load root CA config from ${caFile}, but got err`,
+    )
   const namespace = await host.readTextFile(`${SERVICE_ACCOUNT_FOLDER}/namespace`).then(
     (text) => text.trim(),
     () => undefined,
   )
   return {
-    server: `https://${address.includes(':') ? `[${address}]` : address}:${port}`,
-    tls: caReadable ? { caFile } : {},
+    server: serverUrl(`https://${address.includes(':') ? `[${address}]` : address}:${port}`),
+    tls: caProblem === undefined ? { caFile } : {},
     bearerToken,
     bearerTokenFile,
     ...(namespace === undefined ? {} : { namespace }),

@@ -48,9 +48,25 @@ export async function withAuthProviderFields(
   return document.toString({ lineWidth: 0 })
 }
 
+/** How Go names what it decodes into. */
+const TYPE_OF_ANYTHING =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+const SCHEME = 'k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50'
+
 function configOf(value: unknown, path: string): Kubeconfig {
   const folder = dirname(path)
+  if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
+    throw new Error(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${TYPE_OF_ANYTHING}`,
+    )
   const root = new Fields(value ?? {}, 'Config', '')
+  // Either may be left out.
+  const version = root.text('apiVersion') || 'v1'
+  const kind = root.text('kind') || 'Config'
+  if (version !== 'v1' || kind !== 'Config')
+    throw new Error(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "${SCHEME}"`,
+    )
   const namedEntries = <T>(
     list: string,
     field: string,
@@ -61,8 +77,12 @@ function configOf(value: unknown, path: string): Kubeconfig {
     for (const item of root.list(list)) {
       const named = new Fields(item, `Named${type}`, list)
       const name = named.text('name') ?? ''
-      // The first of two entries of one name counts.
-      if (!entries.has(name)) entries.set(name, read(named.object(field, type), name))
+      // Upstream shows the whole list, credentials and all.
+      if (entries.has(name))
+        throw new Error(
+          `error converting *[]Named${type} into *map[string]*api.${type}: duplicate name ${JSON.stringify(name)} in list`,
+        )
+      entries.set(name, read(named.object(field, type), name))
     }
     return entries
   }
@@ -85,11 +105,11 @@ function clusterOf(fields: Fields, folder: string): ClusterEntry {
     .find((item) => item?.name === EXEC_EXTENSION)
   return defined({
     server: fields.text('server'),
-    tlsServerName: fields.text('tls-server-name'),
+    tlsServerName: fields.text('tls-server-name') || undefined,
     insecureSkipTlsVerify: fields.flag('insecure-skip-tls-verify'),
     certificateAuthority: resolved(fields.text('certificate-authority'), folder),
     certificateAuthorityData: fields.base64('certificate-authority-data'),
-    proxyUrl: fields.text('proxy-url'),
+    proxyUrl: fields.text('proxy-url') || undefined,
     disableCompression: fields.flag('disable-compression'),
     execConfig: extension?.extension,
   })

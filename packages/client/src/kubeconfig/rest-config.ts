@@ -1,3 +1,4 @@
+import { clientErrors } from '../errors.ts'
 import type { AuthProviderConfig, ExecConfig, Impersonation } from './kubeconfig.ts'
 
 /** Everything needed to talk to one API server as one identity. Paths are absolute; `*Data` is PEM text. */
@@ -46,13 +47,14 @@ export function anonymousConfig(config: RestConfig): RestConfig {
   }
 }
 
-/** `https://host:port` from what people write: `host:port` is http, unless TLS settings say otherwise. */
-export function serverUrl(server: string, tls: TlsFiles): string {
-  if (/^https?:\/\//i.test(server)) return server
-  const wantsTls = Boolean(
-    tls.caFile ?? tls.caData ?? tls.certFile ?? tls.certData ?? (tls.insecure || undefined),
+/** What people write, as a URL: `host:port` is http, whatever else is said of TLS. Throws for what is none. */
+export function serverUrl(server: string): string {
+  const url = /^https?:\/\//i.test(server) ? server : `http://${server}`
+  if (URL.canParse(url)) return url
+  throw clientErrors.make(
+    'KUBECONFIG_INVALID',
+    `host must be a URL or a host:port pair: ${JSON.stringify(server)}`,
   )
-  return `${wantsTls ? 'https' : 'http'}://${server}`
 }
 
 export function usesTls(config: Pick<RestConfig, 'server'>): boolean {

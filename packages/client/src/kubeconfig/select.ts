@@ -1,6 +1,7 @@
 import { aggregateText, errorText } from '@gyropilot/foundation'
 import type { HostEnvironment } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
+import { firstToken, refuseNoPair, refuseUnusable } from './first-look.ts'
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts'
 import { serverUrl } from './rest-config.ts'
 import type { RestConfig, TlsFiles } from './rest-config.ts'
@@ -117,10 +118,10 @@ async function clusterFaults(
         : `no server found for cluster ${JSON.stringify(name)}`,
     )
   }
-  if (cluster.proxyUrl !== undefined && !/^(https?|socks5h?):\/\//.test(cluster.proxyUrl)) {
+  const proxyFault = cluster.proxyUrl === undefined ? undefined : proxyUrlFault(cluster.proxyUrl)
+  if (proxyFault !== undefined) {
     faults.push(
-      `invalid 'proxy-url' ${JSON.stringify(cluster.proxyUrl)} for cluster ${JSON.stringify(name)}: ` +
-        'unsupported scheme, must be http, https, or socks5',
+      `invalid 'proxy-url' ${JSON.stringify(cluster.proxyUrl)} for cluster ${JSON.stringify(name)}: ${proxyFault}`,
     )
   }
   if (
@@ -136,6 +137,13 @@ async function clusterFaults(
     ...(await unreadable('certificate-authority', cluster.certificateAuthority, name, host)),
   )
   return faults
+}
+
+function proxyUrlFault(url: string): string | undefined {
+  const scheme = /^([a-z][a-z\d+.-]*):/i.exec(url)?.[1]
+  if (scheme === undefined || !URL.canParse(url)) return `could not parse: ${url}`
+  if (['http', 'https', 'socks5', 'socks5h'].includes(scheme.toLowerCase())) return undefined
+  return `unsupported scheme ${JSON.stringify(scheme)}, must be http, https, or socks5`
 }
 
 function userFaults(name: string, user: UserEntry): string[] {
@@ -158,7 +166,7 @@ function userFaults(name: string, user: UserEntry): string[] {
     }
     if (user.clientKey === undefined && user.clientKeyData === undefined) {
       faults.push(
-        `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method`,
+        `client-key-data or client-key must be specified for ${name} to use the clientCert authentication method.`,
       )
     }
   }
@@ -248,13 +256,7 @@ async function restConfigOf(
     keyFile: user.clientKeyData === undefined ? user.clientKey : undefined,
     keyData: decoded(user.clientKeyData),
   }
-  const server = serverUrl(cluster.server!, { ...clusterTls, ...userTls })
-  if (!URL.canParse(server)) {
-    throw clientErrors.make(
-      'KUBECONFIG_INVALID',
-      `invalid configuration: server ${JSON.stringify(server)} is not a URL`,
-    )
-  }
+  const server = serverUrl(cluster.server!)
   const base: RestConfig = {
     server,
     tls: clusterTls,
@@ -265,7 +267,13 @@ async function restConfigOf(
   }
   // Credentials are not for plain text.
   if (!server.toLowerCase().startsWith('https://')) return base
-  if (user.tokenFile !== undefined) await readable(user.tokenFile, host)
+  if (user.tokenFile !== undefined) await firstToken(user.tokenFile, host)
+  refuseUnusable(
+    clusterTls.caFile === undefined
+      ? clusterTls.caData
+      : await host.readTextFile(clusterTls.caFile),
+  )
+  refuseNoPair(userTls.certData, userTls.keyData)
   return {
     ...base,
     tls: { ...clusterTls, ...userTls },
@@ -276,14 +284,6 @@ async function restConfigOf(
     exec: user.exec,
     execClusterConfig: cluster.execConfig,
     authProvider: user.authProvider,
-  }
-}
-
-async function readable(path: string, host: Pick<HostEnvironment, 'readTextFile'>): Promise<void> {
-  try {
-    await host.readTextFile(path)
-  } catch (error) {
-    throw clientErrors.make('CREDENTIALS_UNREADABLE', errorText(error), { cause: error })
   }
 }
 

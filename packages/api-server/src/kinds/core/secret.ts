@@ -3,8 +3,8 @@ import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { configMapKey } from '@gyropilot/schema/validation/names'
+import { keyPairProblem } from '@gyropilot/foundation/x509'
 import { tableColumns } from '../columns.ts'
-import { keyPairProblem } from './key-pair.ts'
 import { decodedLength, validateImmutableData } from './config-map.ts'
 
 const LIMIT_BYTES = 1024 * 1024
