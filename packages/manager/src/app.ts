@@ -16,6 +16,7 @@ import { clientBuilder } from './identities/client-builder.ts'
 import { DueFirst } from './identities/due-first.ts'
 import type { ClientBuilder, ClientRate } from './identities/client-builder.ts'
 import { TOKEN_CONTROLLER } from './controller-names.ts'
+import { candidateVersions } from './election/candidate-versions.ts'
 import { createElection } from './election/election.ts'
 import type { Election, ElectionOptions } from './election/election.ts'
 import { fencedTransport } from './election/fenced-transport.ts'
@@ -226,9 +227,8 @@ class App {
     const options = this.#options
     if (!options.isGateOn('CoordinatedLeaderElection')) return
     const { clock, random, logger, version } = this.#world
-    const binaryVersion = version.replace(/^v/, '')
     const candidate = new LeaseCandidate({
-      client: this.#rootClients().client('leader-election'),
+      client: this.#rootClients().client(this.#program.name),
       clock,
       random: random.fork('lease-candidate'),
       logger: logger.named('lease-candidate'),
@@ -236,8 +236,7 @@ class App {
       namespace: options.text('leader-elect-resource-namespace'),
       leaseName: options.text('leader-elect-resource-name'),
       identity,
-      binaryVersion,
-      emulationVersion: binaryVersion,
+      ...candidateVersions(version, options),
     })
     this.#health.add({
       name: 'informer-sync',
