@@ -7,6 +7,7 @@ import {
   definitionName,
   validateDefinition,
   validateDefinitionUpdate,
+  validateStoredVersions,
 } from './definition-validation.ts'
 
 const SCHEMA = {
@@ -244,4 +245,44 @@ test('a status without stored versions gets the one that is stored', () => {
   }
   definitionRules.defaults!(definition)
   assert.deepEqual(definition['status'], { storedVersions: ['v2'] })
+})
+
+test('the name of the first version is judged after the versions as a whole', () => {
+  const two = (object: Draft): void => {
+    const [version] = object['spec'].versions
+    object['spec'].versions = [
+      { ...version, name: 'V1' },
+      { ...version, name: 'V1' },
+    ]
+  }
+  assert.deepEqual(
+    texts(two).map((text) => text.split(':')[0]),
+    [
+      'spec.versions[0].name',
+      'spec.versions[1].name',
+      'spec.versions',
+      'spec.versions',
+      'spec.version',
+    ],
+  )
+})
+
+test('each version that is stored needs an entry of its own, each entry a version', () => {
+  const of = (versions: readonly string[], stored: readonly string[]): readonly string[] => {
+    const errors = new FieldErrors()
+    const object = {
+      spec: { versions: versions.map((name) => ({ name, storage: name !== 'v9' })) },
+      status: { storedVersions: stored },
+    }
+    validateStoredVersions(object, errors)
+    return errors.list.map(({ field, message }) => `${field}: ${message}`)
+  }
+  const lacks = (name: string): string =>
+    `status.storedVersions: Invalid value: ["v1"]: must have the storage version ${name}`
+  assert.deepEqual(of(['v1', 'v9'], ['v1', 'v9']), [])
+  assert.deepEqual(of(['v1', 'v2', 'v3'], ['v1']), [lacks('v2'), lacks('v3')])
+  assert.deepEqual(of(['v1', 'v2', 'v1'], ['v1']), [lacks('v2'), lacks('v1')])
+  const [missing, ...others] = of(['v1'], ['v2', 'v2', 'v1'])
+  assert.match(missing ?? '', /^status\.storedVersions\[1\]: Invalid value: "v2": missing/)
+  assert.deepEqual(others, [])
 })

@@ -30,8 +30,8 @@ export function validateDefinition(object: Stored, errors: FieldErrors, stored?:
   validateScope(spec, errors)
   requireSchemas(spec, errors)
   validateVersionParts(spec, 'perVersion', errors, stored?.['spec'])
-  validateFirstVersion(spec, errors)
   validateVersions(spec, errors)
+  validateFirstVersion(spec, errors)
   requireNames(spec['names'] ?? {}, errors)
   validateNames(spec['names'] ?? {}, 'spec.names', errors)
   validateVersionParts(spec, 'shared', errors, stored?.['spec'])
@@ -355,13 +355,14 @@ export function validateStoredVersions(object: Stored, errors: FieldErrors): voi
     errors.invalid('status.storedVersions', stored ?? null, 'must have at least one stored version')
     return
   }
-  // Of several, which is refused too, the last is meant.
-  const storage = versions.findLast((version) => version['storage'] === true)?.['name']
-  if (storage !== undefined && !stored.includes(storage)) {
-    errors.invalid('status.storedVersions', stored, `must have the storage version ${storage}`)
+  // Each version takes the entry of its name with it: a second one of the name, which is refused too, finds none.
+  const left = new Map(stored.map((name, index) => [name, index]))
+  for (const version of versions) {
+    const name: string = version['name']
+    if (!left.delete(name) && version['storage'] === true)
+      errors.invalid('status.storedVersions', stored, `must have the storage version ${name}`)
   }
-  for (const [index, name] of stored.entries()) {
-    if (versions.some((version) => version['name'] === name)) continue
+  for (const [name, index] of left) {
     errors.invalid(
       `status.storedVersions[${index}]`,
       name,
