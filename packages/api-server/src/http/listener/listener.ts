@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
+import { Server as TlsServer, type TLSSocket } from 'node:tls'
 import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import { asciiBody, encodeBody, protobufEvents } from '../encode.ts'
@@ -65,11 +66,13 @@ class HttpsListener implements Listener {
   readonly #bounds: ExchangeBounds
   readonly #server: Http2SecureServer
   readonly #sessions = new Set<ServerHttp2Session>()
-  readonly #sockets = new Set<Duplex>()
+  readonly #sockets = new Set<TLSSocket>()
   readonly #watches = new Set<() => void>()
   readonly #answers = new GatheredAnswers()
   readonly #awaited = new WeakMap<Duplex, () => void>()
+  /** Requests whose answers have not gone out to the last byte; those without an end do not count. */
   #busy = 0
+  #stopping = false
   #whenIdle: (() => void) | undefined
   port = 0
   host = ''
@@ -130,8 +133,12 @@ class HttpsListener implements Listener {
   }
 
   async stop(graceMs: number): Promise<void> {
-    this.#server.close()
+    this.#stopping = true
+    // Not as a server of HTTP is closed: that breaks off connections between requests, on which an answer may still be going out.
+    TlsServer.prototype.close.call(this.#server)
     for (const stop of this.#watches) stop()
+    // What comes on a session after the goodbye is sent again elsewhere; what came before is answered.
+    for (const session of this.#sessions) session.close()
     if (this.#busy > 0) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, graceMs)
@@ -140,12 +147,13 @@ class HttpsListener implements Listener {
       clearTimeout(timer)
     }
     this.#answers.sendAll()
-    for (const session of this.#sessions) session.close()
-    for (const socket of this.#sockets) socket.end()
+    // Sessions end their own when their last stream has.
+    for (const socket of this.#sockets) if (socket.alpnProtocol !== 'h2') socket.end()
     // Peers that do not answer the goodbye.
     const timer = setTimeout(() => this.#destroyAll(), 100)
     await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
     clearTimeout(timer)
+    this.#server.close()
   }
 
   #destroyAll(): void {
@@ -163,21 +171,24 @@ class HttpsListener implements Listener {
   }
 
   async #serve(incoming: Incoming, outgoing: Outgoing): Promise<void> {
-    this.#busy++
+    const leaveBusy = this.#enterBusy()
     outgoing.on('error', () => {})
     if (!('stream' in incoming)) this.#awaited.get(incoming.socket)?.()
     const settle = this.#bounds.begin(() => cutOff(outgoing))
     // Not before the last byte has gone out: an answer that nobody reads is unfinished.
-    outgoing.once('close', settle)
+    outgoing.once('close', () => {
+      settle()
+      leaveBusy()
+    })
     try {
       const bytes = await readBody(incoming)
       this.#answers.sendLate()
       const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing))
-      const endless = answer.body.kind === 'watch' || answer.body.kind === 'stream'
-      if (endless) {
+      if (answer.body.kind === 'watch' || answer.body.kind === 'stream') {
         settle()
-        this.#busy--
+        leaveBusy()
       }
+      if (this.#stopping && !('stream' in outgoing)) outgoing.shouldKeepAlive = false
       const stream =
         answer.body.kind === 'stream' ? answer.body.chunks[Symbol.asyncIterator]() : undefined
       try {
@@ -185,12 +196,20 @@ class HttpsListener implements Listener {
       } finally {
         // Also when the peer was gone before the first chunk, or asked for no body.
         leave(stream)
-        if (endless) this.#busy++
       }
     } catch {
       // The peer went away while it was being read or answered, or what was passed on to it broke off.
       breakOff(outgoing)
-    } finally {
+    }
+  }
+
+  /** Counts a request until what it answers is called, however often. */
+  #enterBusy(): () => void {
+    this.#busy++
+    let entered = true
+    return () => {
+      if (!entered) return
+      entered = false
       this.#busy--
       if (this.#busy === 0) this.#whenIdle?.()
     }
