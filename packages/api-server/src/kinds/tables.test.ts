@@ -14,6 +14,9 @@ test('cells', () => {
   const defaultIngressClass = {
     metadata: { name: 'a', annotations: { 'ingressclass.kubernetes.io/is-default-class': 'true' } },
   }
+  const nodeWith = (kernelVersion: string, architecture: string): Draft => ({
+    status: { nodeInfo: { kernelVersion, architecture } },
+  })
   const cases: readonly (readonly [string, string, string, Draft, unknown])[] = [
     ['storage.k8s.io', 'StorageClass', 'Name', marked, 'a (default)'],
     ['storage.k8s.io', 'StorageClass', 'Name', { metadata: { name: 'a' } }, 'a'],
@@ -22,6 +25,10 @@ test('cells', () => {
     ['discovery.k8s.io', 'EndpointSlice', 'Ports', {}, '<unset>'],
     ['discovery.k8s.io', 'EndpointSlice', 'Ports', { ports: [{ port: 1 }, { port: 2 }] }, '1,2'],
     ['discovery.k8s.io', 'EndpointSlice', 'Ports', { ports: [{ name: 'a' }] }, 'a'],
+    ['', 'Node', 'Kernel-Version', nodeWith('6.1', 'amd64'), '6.1 (amd64)'],
+    ['', 'Node', 'Kernel-Version', nodeWith('6.1', ''), '6.1'],
+    ['', 'Node', 'Kernel-Version', nodeWith('', 'amd64'), '<unknown> (amd64)'],
+    ['', 'Node', 'Kernel-Version', {}, '<unknown>'],
     [
       'flowcontrol.apiserver.k8s.io',
       'PriorityLevelConfiguration',

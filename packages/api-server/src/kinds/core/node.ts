@@ -108,6 +108,13 @@ const info =
   (object: StoredOf<Node>): string =>
     object.status?.nodeInfo?.[field] || '<unknown>'
 
+/** The architecture stands behind it, where it is known. */
+function kernelText(object: StoredOf<Node>): string {
+  const architecture = object.status?.nodeInfo?.architecture ?? ''
+  const kernel = info('kernelVersion')(object)
+  return architecture === '' ? kernel : `${kernel} (${architecture})`
+}
+
 export const node: KindRules<Node> = {
   group: '',
   kind: 'Node',
@@ -188,7 +195,7 @@ export const node: KindRules<Node> = {
     'Internal-IP': address('InternalIP'),
     'External-IP': address('ExternalIP'),
     'OS-Image': info('osImage'),
-    'Kernel-Version': info('kernelVersion'),
+    'Kernel-Version': kernelText,
     'Container-Runtime': info('containerRuntimeVersion'),
   }),
 }
