@@ -64,8 +64,7 @@ export function validateNonSpecialIp(text: string, errors: FieldErrors, field: s
     return
   }
   const top = (bits: number): bigint => ip.value >> BigInt((ip.family === 4 ? 32 : 128) - bits)
-  if (ip.value === 0n)
-    errors.invalid(field, text, `may not be unspecified (${ip.family === 4 ? '0.0.0.0' : '::'})`)
+  if (ip.value === 0n) errors.invalid(field, text, `may not be unspecified (${text})`)
   if (ip.family === 4 ? top(8) === 127n : ip.value === 1n) {
     errors.invalid(field, text, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')
   }

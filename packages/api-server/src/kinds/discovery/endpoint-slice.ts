@@ -3,7 +3,12 @@ import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { parseIp, validateIp, validateNonSpecialIp } from '@gyropilot/schema/validation/ip'
+import {
+  formatIp,
+  parseIp,
+  validateIp,
+  validateNonSpecialIp,
+} from '@gyropilot/schema/validation/ip'
 import {
   dnsLabel,
   dnsSubdomain,
@@ -52,8 +57,13 @@ function validateAddress(
   const before = errors.list.length
   validateIp(text, errors, field)
   if (errors.list.length > before) return
-  if (parseIp(text)!.family !== (type === 'IPv4' ? 4 : 6))
+  const ip = parseIp(text)!
+  if (ip.family !== (type === 'IPv4' ? 4 : 6))
     errors.invalid(list, text, `must be an ${type} address`)
+  else if (formatIp(ip) !== text) {
+    errors.invalid(field, text, `must be in canonical form (${JSON.stringify(formatIp(ip))})`)
+    return
+  }
   validateNonSpecialIp(text, errors, field)
 }
 
@@ -184,6 +194,10 @@ export const endpointSlice: KindRules<EndpointSlice> = {
     nullWhenEmpty(object, 'endpoints')
     nullWhenEmpty(object, 'ports')
   },
+  warnings: (object, stored) =>
+    object.addressType === 'FQDN' && stored === undefined
+      ? ['spec.addressType: FQDN endpoints are deprecated']
+      : [],
   updateOrder: 'update-only',
   validate: (object, errors) => validateSlice(object, errors),
   validateUpdate(object, stored, errors) {
