@@ -310,9 +310,10 @@ describe('reading', () => {
     assert.match(gyro.ok('get', 'events', '--field-selector', 'reason=NodeReady'), /node\/node-1/)
     const [pod] = gyro.ok('get', 'pods', '-l', 'app=read', '-o', 'name').split('\n')
     expectAll([
+      // Lines stand by time, of which the kubelet tells whole seconds and the scheduler more: within one second it comes behind.
       [
         `events --for=${pod} --no-headers`,
-        /Normal +Scheduled .*[^]*Normal +Pulled .*[^]*Normal +Started /,
+        /^(?=[^]*Normal +Scheduled )[^]*Normal +Pulled [^]*Normal +Started /,
       ],
       [`events --for=${pod} --types=Warning`, ''],
       [
