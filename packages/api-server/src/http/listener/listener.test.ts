@@ -144,6 +144,32 @@ test('requests sent one behind the other without waiting are answered in their o
   assert.deepEqual(told, names)
 })
 
+test('Given changes sent one behind the other without waiting, then each is worked on when the one before has been answered', async () => {
+  const socket = connectTls({
+    host: '127.0.0.1',
+    port: listener.port,
+    ca: certificates.authority.certificatePem,
+  })
+  const send1 = (method: string, path: string, body = '', last = false): string =>
+    `${method} ${path} HTTP/1.1\r\nhost: here\r\nauthorization: ${AUTHORIZATION.authorization}\r\n` +
+    `content-type: application/json\r\ncontent-length: ${body.length}\r\n` +
+    `${last ? 'connection: close\r\n' : ''}\r\n${body}`
+  const names = Array.from({ length: 20 }, (_, i) => `behind-${i}`)
+  const requests = names.flatMap((name, i) => [
+    send1('POST', MAPS, JSON.stringify({ metadata: { name } })),
+    send1('GET', `${MAPS}/${name}`),
+    send1('DELETE', `${MAPS}/${name}`, '', i === names.length - 1),
+  ])
+  socket.write(requests.join(''))
+  let received = ''
+  for await (const chunk of socket) received += chunk
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  assert.deepEqual(
+    statuses,
+    names.flatMap(() => ['201', '200', '200']),
+  )
+})
+
 test('a refusal with a code that is no status of the protocol is an internal error there, and says its code', async () => {
   const body = JSON.stringify({ metadata: { name: 'odd' } })
   const { headers, bytes } = await send(MAPS, {}, 'POST', body)

@@ -70,6 +70,11 @@ class HttpsListener implements Listener {
   readonly #watches = new Set<() => void>()
   readonly #answers = new GatheredAnswers()
   readonly #awaited = new WeakMap<Duplex, () => void>()
+  /**
+   * The last answer that each connection of HTTP/1.1 waits for. What a peer sends without waiting is worked on one after the other, as
+   * what comes later may build on what comes first.
+   */
+  readonly #ahead = new WeakMap<Duplex, Http1Response>()
   /** Requests whose answers have not gone out to the last byte; those without an end do not count. */
   #busy = 0
   #stopping = false
@@ -173,7 +178,15 @@ class HttpsListener implements Listener {
   async #serve(incoming: Incoming, outgoing: Outgoing): Promise<void> {
     const leaveBusy = this.#enterBusy()
     outgoing.on('error', () => {})
-    if (!('stream' in incoming)) this.#awaited.get(incoming.socket)?.()
+    if (!('stream' in incoming || 'stream' in outgoing)) {
+      const { socket } = incoming
+      this.#awaited.get(socket)?.()
+      const turn = this.#turnOf(outgoing, socket)
+      if (turn !== undefined) {
+        await turn
+        if (socket.destroyed) return leaveBusy()
+      }
+    }
     const settle = this.#bounds.begin(() => cutOff(outgoing))
     // Not before the last byte has gone out: an answer that nobody reads is unfinished.
     outgoing.once('close', () => {
@@ -201,6 +214,17 @@ class HttpsListener implements Listener {
       // The peer went away while it was being read or answered, or what was passed on to it broke off.
       breakOff(outgoing)
     }
+  }
+
+  /** Resolves when all that came before on the connection has been answered; undefined when it has. */
+  #turnOf(outgoing: Http1Response, socket: Duplex): Promise<void> | undefined {
+    const ahead = this.#ahead.get(socket)
+    this.#ahead.set(socket, outgoing)
+    outgoing.once('close', () => {
+      if (this.#ahead.get(socket) === outgoing) this.#ahead.delete(socket)
+    })
+    if (ahead === undefined || ahead.closed) return undefined
+    return new Promise((resolve) => ahead.once('close', resolve))
   }
 
   /** Counts a request until what it answers is called, however often. */
