@@ -26,5 +26,6 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
 export function jsonTypeName(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'
-  return typeof value === 'boolean' ? 'bool' : typeof value
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'bigint' ? 'number' : typeof value
 }

@@ -4,16 +4,17 @@ import type { HostEnvironment } from '@gyropilot/foundation'
 import { authoritiesProblem, keyPairProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 
-/** The token in a file; throws for a file that cannot be read or is empty. */
+/** The token in a file; throws for a file that is empty, and with `unreadable` for one that cannot be read. */
 export async function firstToken(
   path: string,
   host: Pick<HostEnvironment, 'readTextFile'>,
+  unreadable: 'CREDENTIALS_UNREADABLE' | 'IN_CLUSTER_UNAVAILABLE' = 'CREDENTIALS_UNREADABLE',
 ): Promise<string> {
   let token: string
   try {
     token = await host.readTextFile(path)
   } catch (error) {
-    throw clientErrors.make('CREDENTIALS_UNREADABLE', errorText(error), { cause: error })
+    throw clientErrors.make(unreadable, errorText(error), { cause: error })
   }
   if (token !== '') return token
   throw clientErrors.make(

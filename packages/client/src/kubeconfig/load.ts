@@ -129,10 +129,7 @@ export async function inClusterConfig(
   }
   const bearerTokenFile = `${SERVICE_ACCOUNT_FOLDER}/token`
   const caFile = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`
-  await host.readTextFile(bearerTokenFile).catch((error: unknown) => {
-    throw clientErrors.make('IN_CLUSTER_UNAVAILABLE', errorText(error), { cause: error })
-  })
-  const bearerToken = await firstToken(bearerTokenFile, host)
+  const bearerToken = await firstToken(bearerTokenFile, host, 'IN_CLUSTER_UNAVAILABLE')
   const caProblem = await host.readTextFile(caFile).then(authoritiesProblem, errorText)
   // Without it the machine's authorities count.
   if (caProblem !== undefined)

@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path'
+import { jsonTypeName } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import type {
@@ -57,7 +58,7 @@ function configOf(value: unknown, path: string): Kubeconfig {
   const folder = dirname(path)
   if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
     throw new Error(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goTypeOf(value)} into Go value of type ${TYPE_OF_ANYTHING}`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${TYPE_OF_ANYTHING}`,
     )
   const root = new Fields(value ?? {}, 'Config', '')
   // Either may be left out.
@@ -192,7 +193,9 @@ class Fields {
     this.#type = type
     this.#path = path
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new Error(`json: cannot unmarshal ${goTypeOf(value)} into Go value of type v1.${type}`)
+      throw new Error(
+        `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type v1.${type}`,
+      )
     }
     this.#fields = value as Record<string, unknown>
   }
@@ -266,13 +269,7 @@ class Fields {
   #wrongType(value: unknown, name: string, wanted: string): Error {
     const field = `${this.#type}.${this.#pathOf(name)}`
     return new Error(
-      `json: cannot unmarshal ${goTypeOf(value)} into Go struct field ${field} of type ${wanted}`,
+      `json: cannot unmarshal ${jsonTypeName(value)} into Go struct field ${field} of type ${wanted}`,
     )
   }
-}
-
-function goTypeOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'boolean') return 'bool'
-  return typeof value === 'bigint' ? 'number' : typeof value
 }

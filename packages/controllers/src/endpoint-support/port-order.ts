@@ -3,23 +3,14 @@
  * it (`kubectl get endpoints`), and so it is upstream's.
  * Contract: docs/behaviour/controllers/endpoints-controller.md, Sync 9.
  */
+import { fnv1a128 } from '@gyropilot/api'
 import type { EndpointPort } from '@gyropilot/api'
 import type { SlicePort } from './slice-ports.ts'
-
-const OFFSET = 0x6c62272e07bb014262b821756295c58dn
-const PRIME = 0x0000000001000000000000000000013bn
-const MASK = (1n << 128n) - 1n
-
-function fnv1a(text: string): bigint {
-  let hash = OFFSET
-  for (const byte of Buffer.from(text)) hash = ((hash ^ BigInt(byte)) * PRIME) & MASK
-  return hash
-}
 
 function inHashOrder<T>(ports: readonly T[], print: (port: T) => string): readonly T[] {
   if (ports.length < 2) return ports
   return ports
-    .map((port) => ({ port, hash: fnv1a(print(port)) }))
+    .map((port) => ({ port, hash: fnv1a128(Buffer.from(print(port))) }))
     .toSorted((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0))
     .map(({ port }) => port)
 }

@@ -3,7 +3,7 @@
  * that part is not asked for. Pure; throws in Go's words.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
  */
-import { parseQuantity, parseTime } from '@gyropilot/api'
+import { jsonTypeName, parseQuantity, parseTime } from '@gyropilot/api'
 import type { Quantity } from '@gyropilot/api'
 import { parseGoDuration } from '@gyropilot/foundation'
 
@@ -85,8 +85,10 @@ const EXTERNAL_VALUES = listShape('ExternalMetricValue', 'v1beta1', {
 
 export interface UsageOfPod {
   readonly metadata?: { readonly name?: string }
-  readonly timestamp?: string
-  readonly window?: string
+  /** In milliseconds since 1970. */
+  readonly timestamp?: number
+  /** In milliseconds. */
+  readonly window?: number
   readonly containers?: readonly {
     readonly name?: string
     readonly usage?: Readonly<Record<string, Quantity>>
@@ -95,7 +97,8 @@ export interface UsageOfPod {
 
 export interface MetricValue {
   readonly describedObject?: { readonly name?: string }
-  readonly timestamp?: string
+  /** In milliseconds since 1970. */
+  readonly timestamp?: number
   readonly windowSeconds?: number
   readonly value?: Quantity
 }
@@ -183,13 +186,9 @@ function mismatchOf(value: unknown, goType: string, { struct, path }: Place): st
     path.length === 0
       ? `Go value of type ${goType}`
       : `Go struct field ${struct}.${path.join('.')} of type ${goType}`
-  return `json: cannot unmarshal ${jsonTypeOf(value, goType)} into ${into}`
-}
-
-function jsonTypeOf(value: unknown, goType: string): string {
-  if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number') return goType === 'int64' ? `number ${value}` : 'number'
-  return Array.isArray(value) ? 'array' : typeof value
+  const type = jsonTypeName(value)
+  const shown = type === 'number' && goType === 'int64' ? `number ${value}` : type
+  return `json: cannot unmarshal ${shown} into ${into}`
 }
 
 /** A number counts as its text, blanks around a text do not. */
@@ -200,14 +199,17 @@ function quantityOf(value: unknown): Quantity {
   return text
 }
 
-function durationOf(text: string): string {
+/** In milliseconds. */
+function durationOf(text: string): number {
   const read = parseGoDuration(text)
   if (typeof read === 'string') throw new Error(read)
-  return text
+  return read
 }
 
-function timeOf(text: string | undefined): string | undefined {
-  if (text === undefined || parseTime(text) !== undefined) return text
+/** In milliseconds since 1970. */
+function timeOf(text: string | undefined): number | undefined {
+  const timeMs = parseTime(text)
+  if (text === undefined || timeMs !== undefined) return timeMs
   const quoted = JSON.stringify(text)
   throw new Error(
     `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`,

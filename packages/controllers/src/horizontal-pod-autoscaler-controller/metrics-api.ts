@@ -2,10 +2,10 @@
  * What the metrics APIs say, as effects. Each of these throws an error in the words of the page.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
  */
-import { parseTime, quantityToMilli } from '@gyropilot/api'
+import { quantityToMilli } from '@gyropilot/api'
 import type { CrossVersionObjectReference, LabelSelector, ResourceType } from '@gyropilot/api'
 import { labelQueryOf } from '@gyropilot/api'
-import { errorText, parseGoDuration } from '@gyropilot/foundation'
+import { errorText } from '@gyropilot/foundation'
 import { discoverLive, getLivePath, listLive, resourceOfKind } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { AutoscalerMemory } from './memory.ts'
@@ -44,8 +44,8 @@ export function* resourceMetrics(
   for (const item of items) {
     const milli = usageOf(item, resource, container)
     if (milli === undefined) continue
-    const taken = { timestampMs: timestampOf(item), windowMs: windowOf(item) }
-    metrics.set(item.metadata?.name ?? '', { milli, ...taken })
+    const { timestamp = 0, window = 0 } = item
+    metrics.set(item.metadata?.name ?? '', { milli, timestampMs: timestamp, windowMs: window })
   }
   return metrics
 }
@@ -75,15 +75,6 @@ function usageOf(
   return counted.length === 0 ? undefined : sum
 }
 
-function windowOf({ window = '0s' }: UsageOfPod): number {
-  const windowMs = parseGoDuration(window)
-  return typeof windowMs === 'string' ? 0 : windowMs
-}
-
-function timestampOf({ timestamp }: UsageOfPod | MetricValue): number {
-  return parseTime(timestamp) ?? 0
-}
-
 /** A metric that each pod has. */
 export function* podsMetric(
   namespace: string,
@@ -101,10 +92,10 @@ export function* podsMetric(
 }
 
 function podMetricOf(item: MetricValue): PodMetric {
-  const { value = '0', windowSeconds } = item
+  const { value = '0', timestamp = 0, windowSeconds } = item
   return {
     milli: quantityToMilli(value),
-    timestampMs: timestampOf(item),
+    timestampMs: timestamp,
     windowMs: windowSeconds === undefined ? DEFAULT_WINDOW_MS : windowSeconds * 1_000,
   }
 }

@@ -151,7 +151,6 @@ class HttpsListener implements Listener {
       await promise
       clearTimeout(timer)
     }
-    this.#answers.sendAll()
     // Sessions end their own when their last stream has.
     for (const socket of this.#sockets) if (socket.alpnProtocol !== 'h2') socket.end()
     // Peers that do not answer the goodbye.
