@@ -77,8 +77,9 @@ export const serviceOperations: readonly Operation[] = [
     name: 'change Endpoints that are kept by hand',
     weight: 2,
     async act(hand) {
-      const target = hand.pick(keptServices(hand))
-      const { namespace, name = '' } = target?.metadata ?? {}
+      // Those of a Service with a selector are no longer kept by hand: nobody writes them again until a pod or the Service changes, as upstream.
+      const kept = keptServices(hand).filter(({ spec }) => spec?.selector == null)
+      const { namespace, name = '' } = hand.pick(kept)?.metadata ?? {}
       const found = hand.cluster.objects.find(resources.endpoints, namespace, name)
       if (found === undefined) return false
       await merge(hand, resources.endpoints, found, { subsets: subsetsOf(hand) })

@@ -50,6 +50,8 @@ const cases: readonly (readonly [string, readonly Job[], Pod, boolean])[] = [
   ['of a Job that is gone', [], jobPod('p'), false],
   ['of a Job that is gone, on its way out', [], jobPod('p', { deleting: true }), true],
   ['of a finished Job, on its way out', [finished], jobPod('p', { deleting: true }), true],
+  ['of a finished Job, that comes after its end', [finished], jobPod('p'), true],
+  ['of a finished Job, without the finalizer', [finished], jobPod('p', { tracked: false }), false],
   [
     'of a finished Job, on its way out without the finalizer',
     [finished],

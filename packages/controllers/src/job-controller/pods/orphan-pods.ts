@@ -50,9 +50,10 @@ export function podOrphanWatch(jobs: Lister<Job>): Watch<Pod> {
     if (!hasFinalizer(pod, TRACKING_FINALIZER)) return []
     const reference = controllerOf(pod)
     if (reference === undefined) return [keyOfPod(pod)]
-    if (!isTerminating(pod)) return []
     const owner = resolveController(jobs, 'Job', pod.metadata?.namespace, reference)
-    return owner === undefined || isJobFinished(owner) ? [keyOfPod(pod)] : []
+    // A pod may come after the end of its Job was seen: a sync whose cache did not show that yet made it, and the Job's pods have been looked through.
+    const isForgotten = owner === undefined ? isTerminating(pod) : isJobFinished(owner)
+    return isForgotten ? [keyOfPod(pod)] : []
   }
   return {
     type: resources.pods,
