@@ -303,6 +303,19 @@ test('ready pods that are not yet available are looked at again after minReadySe
   })
 })
 
+test('a new pod beside an old one is looked at again when it will be available, by whatever clock', () => {
+  const owner = daemonSet({ minReadySeconds: 10, rolling: { maxUnavailable: 0, maxSurge: 1 } })
+  const old = daemonPod('n0', { name: 'old', hash: OLD_HASH, ageSeconds: 90, readySeconds: 60 })
+  const after = (readySeconds: number) =>
+    synced({
+      owner,
+      pods: [old, daemonPod('n0', { name: 'new', ageSeconds: 5, readySeconds })],
+    }).verdict
+  assert.deepEqual(after(4), { requeueAfterMs: 6_000 })
+  assert.deepEqual(after(-200), { requeueAfterMs: 210_000 })
+  assert.deepEqual(after(10), {})
+})
+
 test('of two reasons to look again the sooner counts', () => {
   const owner = daemonSet({ minReadySeconds: 10 })
   const pods = [daemonPod('n0', { readySeconds: 5 }), daemonPod('n1', { phase: 'Failed' })]

@@ -3,7 +3,7 @@
  * docs/behaviour/controllers/daemonset-controller.md; steps 1 (stale cache) and 2 (object is gone) are
  * the shell's.
  */
-import { isTerminating, resources } from '@gyropilot/api'
+import { isTerminating, nextAvailabilityCheckOfMs, resources } from '@gyropilot/api'
 import type { ControllerRevision, DaemonSet, KubernetesObject, Node, Pod } from '@gyropilot/api'
 import { currentTimeMs, recordEvent } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
@@ -144,9 +144,13 @@ function* status(
   if (error !== undefined) return { error }
   // Pods become available without an event; nobody else would look again.
   const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0
-  return minReadySeconds > 0 && counts.numberReady !== counts.numberAvailable
-    ? { requeueAfterMs: minReadySeconds * 1000 }
-    : {}
+  if (minReadySeconds > 0 && counts.numberReady !== counts.numberAvailable)
+    return { requeueAfterMs: minReadySeconds * 1000 }
+  // Counts leave out a new pod beside an old one. The look that its event asked for is lost with the manager, and comes too soon
+  // where the clock of a kubelet is ahead.
+  const staying = claimed.objects.filter((pod) => !isTerminating(pod))
+  const waitMs = nextAvailabilityCheckOfMs(staying, minReadySeconds, nowMs, nowMs)
+  return waitMs === undefined ? {} : { requeueAfterMs: waitMs }
 }
 
 function selectsEverything({ spec }: DaemonSet): boolean {
