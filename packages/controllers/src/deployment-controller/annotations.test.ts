@@ -93,6 +93,11 @@ test('the history has at most 2000 characters, the oldest dropped first', () => 
   assert.equal(appendedHistory(fits, '9999'), `${fits},9999`)
 })
 
+test('a history that begins with a comma is none', () => {
+  assert.equal(appendedHistory(',5', '6'), '6')
+  assert.equal(appendedHistory('5,', '6'), '5,,6')
+})
+
 const revised = (...revisions: readonly string[]) =>
   revisions.map((revision, index) => owned(web, { name: `rs${index}`, revision }))
 

@@ -126,8 +126,9 @@ export function annotationsAfterRollback(deployment: Deployment, target: Replica
  * is not added.
  */
 export function appendedHistory(history: string, revision: string): string {
-  if (history === '') return revision
   const former = history.split(',')
+  // Also one that only begins with a comma is given up: that is what upstream takes for no history.
+  if (former[0] === '') return revision
   let length = history.length + 1 + revision.length
   let dropped = 0
   while (length > LONGEST_REVISION_HISTORY && dropped < former.length) {

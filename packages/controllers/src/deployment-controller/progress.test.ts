@@ -199,6 +199,20 @@ test('a condition that somebody wrote without its times is past its deadline, an
   }
 })
 
+test('a rollout that has succeeded is not looked at again and again while a pod of it is not available', () => {
+  const before = {
+    ...stuck,
+    conditions: [available, progressing('NewReplicaSetAvailable', 'True', 9999)],
+  }
+  const { statusWrites, verdict } = evaluated(
+    before,
+    { replicas: 3, available: 0 },
+    { progressDeadlineSeconds: 60 },
+  )
+  assert.deepEqual(statusWrites, [])
+  assert.deepEqual(verdict, { requeueAfterMs: undefined })
+})
+
 test('no look is planned for a complete or timed out rollout, or without a condition or a deadline', () => {
   const of = (conditions: readonly DeploymentCondition[], spec = {}) =>
     deployment({ replicas: 3, status: { conditions }, spec })

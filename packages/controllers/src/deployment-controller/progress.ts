@@ -131,6 +131,8 @@ export function untilDeadlineMs(
   if (deadlineMs === undefined || condition === undefined) return undefined
   if (isComplete(deployment, status) || condition.reason === PROGRESS_DEADLINE_EXCEEDED)
     return undefined
+  // It can no longer time out: upstream looks again and again for as long as a pod of it is not available.
+  if (condition.reason === NEW_REPLICA_SET_AVAILABLE) return undefined
   const remainingMs = updatedMs(condition) + deadlineMs - nowMs
   return remainingMs < DEADLINE_SLACK_MS
     ? Math.max(0, remainingMs) + SHORTEST_WAIT_MS

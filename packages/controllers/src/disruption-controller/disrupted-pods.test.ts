@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOW_MS, pod, secondsAgo } from '../workload-support/fixtures.ts'
-import { disruptedPods } from './disrupted-pods.ts'
+import { countHealthy, disruptedPods } from './disrupted-pods.ts'
 
 const pods = ['a', 'b', 'c'].map((name) => pod({ name }))
 
@@ -26,4 +26,10 @@ test('an entry whose time cannot be read is overdue', () => {
     overdue.map(({ metadata }) => metadata?.name),
     ['b'],
   )
+})
+
+test('a pod may have a name that every object knows: nobody has evicted it for that', () => {
+  const named = [pod({ name: 'constructor', readySeconds: 9 })]
+  assert.deepEqual(disruptedPods({}, named, NOW_MS).overdue, [])
+  assert.equal(countHealthy(named, {}, NOW_MS), 1)
 })

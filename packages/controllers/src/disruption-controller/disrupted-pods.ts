@@ -28,7 +28,7 @@ export function disruptedPods(
   let recheckAtMs: number | undefined
   for (const pod of pods) {
     const name = pod.metadata?.name ?? ''
-    const since = known?.[name]
+    const since = entryOf(known, name)
     if (since === undefined || pod.metadata?.deletionTimestamp !== undefined) continue
     const expectedMs = goneByMs(since)
     if (expectedMs < nowMs) {
@@ -50,11 +50,16 @@ export function countHealthy(
 ): number {
   const isHealthy = (pod: Pod): boolean => {
     if (pod.metadata?.deletionTimestamp !== undefined) return false
-    const since = disrupted[pod.metadata?.name ?? '']
+    const since = entryOf(disrupted, pod.metadata?.name ?? '')
     if (since !== undefined && goneByMs(since) > nowMs) return false
     return isPodReady(pod)
   }
   return pods.filter(isHealthy).length
+}
+
+/** Names are the users': a pod may be called `constructor`. */
+function entryOf(entries: DisruptedPods | null | undefined, name: string): string | undefined {
+  return entries && Object.hasOwn(entries, name) ? entries[name] : undefined
 }
 
 function goneByMs(since: string): number {

@@ -158,6 +158,7 @@ export function sync(object: HorizontalPodAutoscaler, given: Sync = {}) {
     allowsZero: false,
     configurableTolerance: true,
     podLevelResources: true,
+    elapsedMs: () => given.nowMs ?? Date.parse(NOW),
     onMetric: (...parts) => void synced.push(parts.join(' ')),
     onSynced: (...parts) => void synced.push(parts.join(' ')),
     ...given.settings,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
+import { parseLabelQuery, resources } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { drive, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
@@ -65,6 +65,17 @@ test('the decision of each autoscaler is shown while it is there, and not of one
   memory.unregister('ns/a')
   memory.decided('ns/a', 3)
   assert.deepEqual([shown('a'), shown('b')], [undefined, 5])
+})
+
+test('an autoscaler whose last sync ends after it makes no other one ambiguous', () => {
+  const memory = new AutoscalerMemory()
+  const all = parseLabelQuery('')
+  memory.register('ns/a')
+  memory.unregister('ns/a')
+  memory.select('ns/a', all)
+  memory.register('ns/b')
+  memory.select('ns/b', all)
+  assert.deepEqual(memory.selecting('ns', [pod('a')]), ['ns/b'])
 })
 
 function wired(featureGates: Readonly<Record<string, boolean>> = {}) {

@@ -100,6 +100,7 @@ function settings(
     allowsZero: configuration.featureGates[SCALE_TO_ZERO_GATE] === true,
     configurableTolerance: featureEnabled(configuration, CONFIGURABLE_TOLERANCE_GATE),
     podLevelResources: featureEnabled(configuration, POD_LEVEL_RESOURCES_GATE),
+    elapsedMs: () => clock.monotonicMs(),
     onMetric(type, action, failure) {
       metrics.computed(type, action, failure, secondsSince(metricMs))
       metricMs = clock.monotonicMs()

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MetricSpec, MetricTarget, Pod } from '@gyropilot/api'
 import type { Outcome } from '@gyropilot/runtime'
+import { defaultHorizontalPodAutoscalerConfiguration } from './config.ts'
 import { CPU, NOW, autoscaler, pod, scale, sync } from './fixtures.ts'
 import type { Sync } from './fixtures.ts'
 import { AutoscalerMemory } from './memory.ts'
@@ -252,6 +253,22 @@ test('what was recommended earlier needs no reason of today', () => {
   memory.remember('ns/h', { recommendations, scaledUp: [], scaledDown: [] })
   const { events } = sync(autoscaler(), { usage: { a: 500, b: 500, c: 500 }, memory })
   assert.equal(events[0]?.message, 'New size: 6; reason: ')
+})
+
+test('a wall clock that is set ends no window: what was recommended a moment ago still holds', () => {
+  const memory = new AutoscalerMemory()
+  const recommendations = [{ replicas: 3, timeMs: 0 }]
+  memory.remember('ns/h', { recommendations, scaledUp: [], scaledDown: [] })
+  const { did } = sync(autoscaler(), {
+    usage: { a: 10, b: 10, c: 10 },
+    memory,
+    nowMs: Date.parse(NOW) + 3_600_000,
+    settings: {
+      configuration: defaultHorizontalPodAutoscalerConfiguration,
+      elapsedMs: () => 15_000,
+    },
+  })
+  assert.deepEqual(did, ['status'])
 })
 
 test('a target at its maximum is measured like any other', () => {

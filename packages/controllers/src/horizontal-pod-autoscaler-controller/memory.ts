@@ -41,8 +41,9 @@ export class AutoscalerMemory {
     return this.#desired
   }
 
+  /** The same: the selector of one that is gone would make every other of these pods ambiguous until the process ends. */
   select(key: string, query: LabelQuery): void {
-    this.#selectors.set(key, query)
+    if (this.#selectors.has(key)) this.#selectors.set(key, query)
   }
 
   /** Keys of autoscalers of the namespace that select one of these pods, in order. */

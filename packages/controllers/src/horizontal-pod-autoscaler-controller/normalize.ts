@@ -12,6 +12,7 @@ export interface Proposal {
   readonly proposedReplicas: number
   readonly minReplicas: number
   readonly maxReplicas: number
+  /** By the clock of what is remembered. */
   readonly nowMs: number
 }
 

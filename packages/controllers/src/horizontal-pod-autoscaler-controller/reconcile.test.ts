@@ -437,6 +437,7 @@ test('a selector that is missing ends the computation', () => {
 
 test('Given two HPAs on the same pods, then AmbiguousSelector', () => {
   const memory = new AutoscalerMemory()
+  for (const key of ['ns/other', 'ns/h']) memory.register(key)
   sync(autoscaler({ name: 'other' }), { memory, usage: busy })
   const { events, conditions, status, did } = sync(autoscaler(), { memory, usage: busy })
   const text = 'pods by selector app=web are controlled by multiple HPAs: [ns/h ns/other]'
@@ -463,6 +464,7 @@ test('Selector overlap is judged per selected pod, so disjoint pods under overla
   }
   const reasonWith = (objects: Sync['pods'], selector: string): string | undefined => {
     const memory = new AutoscalerMemory()
+    for (const key of ['ns/other', 'ns/h']) memory.register(key)
     sync(autoscaler({ name: 'other' }), { memory, pods: objects, scale: scale(3, selector) })
     return sync(autoscaler(), { memory, pods: objects }).events[0]?.reason
   }

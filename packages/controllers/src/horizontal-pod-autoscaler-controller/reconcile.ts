@@ -32,6 +32,8 @@ export interface AutoscalerSettings {
   readonly allowsZero: boolean
   readonly configurableTolerance: boolean
   readonly podLevelResources: boolean
+  /** What is remembered has elapsed times: a wall clock that is set must not end a window of stabilization, nor begin one anew. */
+  elapsedMs(): number
   onMetric?(type: string, action: ScaleAction, failure: FailureKind): void
   onSynced?(action: ScaleAction, failure: FailureKind): void
   onDesired?(autoscaler: HorizontalPodAutoscaler, replicas: number): void
@@ -137,28 +139,26 @@ export function* reconcile(
   )
   const { target } = found
   const current = target.scale.spec?.replicas ?? 0
-  seed(autoscaler, current, nowMs, settings.memory)
+  seed(autoscaler, current, settings)
   // 6. and 7.
   const decision = yield* decide(autoscaler, target.scale, draft, nowMs, settings)
-  if (decision === undefined) return
   if (!('replicas' in decision)) {
     settings.onSynced?.('none', 'internal')
     return decision
   }
-  return yield* act(autoscaler, target, decision, draft, nowMs, settings)
+  return yield* act(autoscaler, target, decision, draft, settings)
 }
 
 /** After a start nothing goes down for one window. */
 function seed(
   autoscaler: HorizontalPodAutoscaler,
   replicas: number,
-  nowMs: number,
-  memory: AutoscalerMemory,
+  { memory, elapsedMs }: AutoscalerSettings,
 ): void {
   const key = keyOf(autoscaler)
   const history = memory.historyOf(key)
   if (history.recommendations.length > 0) return
-  memory.remember(key, { ...history, recommendations: [{ replicas, timeMs: nowMs }] })
+  memory.remember(key, { ...history, recommendations: [{ replicas, timeMs: elapsedMs() }] })
 }
 
 /** What is wanted; or the end of the sync, its status written. */
@@ -168,7 +168,7 @@ function* decide(
   draft: StatusDraft,
   nowMs: number,
   settings: AutoscalerSettings,
-): Reconcile<Decision | { readonly error: unknown } | undefined> {
+): Reconcile<Decision | { readonly error: unknown }> {
   const { minReplicas = 1, maxReplicas } = autoscaler.spec
   const current = scale.spec?.replicas ?? 0
   // What was measured earlier is no reason for what is decided without metrics.
@@ -219,7 +219,7 @@ function* decide(
       : proposed < current
         ? 'All metrics below target'
         : ''
-  const replicas = normalized(autoscaler, current, proposed, draft, nowMs, settings)
+  const replicas = normalized(autoscaler, current, proposed, draft, settings)
   const { error } = combined
   return { replicas, reason, rescale: replicas !== current, ...(error !== undefined && { error }) }
 }
@@ -261,12 +261,12 @@ function normalized(
   currentReplicas: number,
   proposedReplicas: number,
   draft: StatusDraft,
-  nowMs: number,
-  { memory, configuration }: AutoscalerSettings,
+  { memory, configuration, elapsedMs }: AutoscalerSettings,
 ): number {
   const { minReplicas = 1, maxReplicas, behavior } = autoscaler.spec
   const key = keyOf(autoscaler)
   const history = memory.historyOf(key)
+  const nowMs = elapsedMs()
   const proposal = { currentReplicas, proposedReplicas, minReplicas, maxReplicas, nowMs }
   const windowMs = configuration.downscaleStabilizationMs
   const { replicas, recommendations, able, limit } =
@@ -285,7 +285,6 @@ function* act(
   target: ScaleTarget,
   { replicas, reason, rescale, error: partial }: Decision,
   draft: StatusDraft,
-  nowMs: number,
   settings: AutoscalerSettings,
 ): Reconcile {
   const current = target.scale.spec?.replicas ?? 0
@@ -298,7 +297,7 @@ function* act(
       const text = `failed to rescale ${keyOf(autoscaler)}: ${errorText(failure)}`
       return { error: unwritten ?? new Error(text, { cause: failure }) }
     }
-    remember(autoscaler, current, replicas, nowMs, settings.memory)
+    remember(autoscaler, current, replicas, settings)
     if (settings.allowsZero) {
       draft.set(scalesToZero(autoscaler, replicas) ? scaledToZero : notScaledToZero)
     }
@@ -344,14 +343,13 @@ function remember(
   autoscaler: HorizontalPodAutoscaler,
   fromReplicas: number,
   toReplicas: number,
-  nowMs: number,
-  memory: AutoscalerMemory,
+  { memory, elapsedMs }: AutoscalerSettings,
 ): void {
   const { behavior } = autoscaler.spec
   if (behavior === undefined) return
   const key = keyOf(autoscaler)
-  const history = rememberedScale(memory.historyOf(key), behavior, fromReplicas, toReplicas, nowMs)
-  memory.remember(key, history)
+  const known = memory.historyOf(key)
+  memory.remember(key, rememberedScale(known, behavior, fromReplicas, toReplicas, elapsedMs()))
 }
 
 function actionOf(current: number, desired: number): ScaleAction {

@@ -1,4 +1,4 @@
-/** What is remembered of an autoscaler between syncs: in memory only, as upstream. Pure. */
+/** What is remembered of an autoscaler between syncs: in memory only, as upstream, and by elapsed times. Pure. */
 
 export interface Recommendation {
   readonly replicas: number

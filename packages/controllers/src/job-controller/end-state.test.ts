@@ -75,6 +75,13 @@ for (const [title, subject, pods, expected] of restarts) {
   })
 }
 
+test('a status that somebody wrote without a number of restarts has none', () => {
+  const { status, ...rest } = jobPod('a')
+  const containerStatuses = [{ name: 'c', image: 'i', imageID: 'i', ready: false }] as never
+  const silent: Pod = { ...rest, status: { ...status, containerStatuses } }
+  assert.equal(endOf(onFailure(1), [silent, jobPod('b', { restarts: 1 })]), EXCEEDED)
+})
+
 const started = (seconds: number) => ({ status: { startTime: secondsAgo(seconds) } })
 const deadlines: readonly (readonly [string, Job, string | undefined, number | undefined])[] = [
   ['before it', job({ ...started(9), spec: { activeDeadlineSeconds: 10 } }), undefined, 1_000],

@@ -98,8 +98,8 @@ function restartsReach(limit: number, job: Job, pods: readonly Pod[]): boolean {
   let restarts = 0
   for (const { status } of pods) {
     if (status?.phase !== 'Running' && status?.phase !== 'Pending') continue
-    for (const { restartCount } of status.initContainerStatuses ?? []) restarts += restartCount
-    for (const { restartCount } of status.containerStatuses ?? []) restarts += restartCount
+    for (const { restartCount = 0 } of status.initContainerStatuses ?? []) restarts += restartCount
+    for (const { restartCount = 0 } of status.containerStatuses ?? []) restarts += restartCount
   }
   return limit === 0 ? restarts > 0 : restarts >= limit
 }

@@ -115,17 +115,29 @@ test('when a first zone is up again all nodes have their grace period anew', asy
   ])
   await world.pass()
   await world.pass(20_000)
-  assert.equal(world.monitor.recordOf('x')?.probeMs, START_MS)
+  assert.equal(world.monitor.recordOf('x')?.probeMs, 0)
   world.apply(node('y', { ready: 'True', zone: 'two', heartbeatMs: START_MS + 40_000 }))
   await world.pass(20_000)
   const record = world.monitor.recordOf('x')
-  assert.deepEqual(
-    [record?.probeMs, record?.readyTransitionMs],
-    [START_MS + 40_000, START_MS + 40_000],
-  )
+  assert.deepEqual([record?.probeMs, record?.readyTransitionMs], [40_000, 40_000])
   assert.equal(record?.ready?.status, 'Unknown')
   await world.pass(5_000)
-  assert.equal(world.monitor.recordOf('x')?.probeMs, START_MS + 40_000)
+  assert.equal(world.monitor.recordOf('x')?.probeMs, 40_000)
+})
+
+test('a wall clock that is set says nothing of a node, neither that it is silent nor that it is not', async () => {
+  const world = monitoring([node('n', { ready: 'True' })])
+  const ready = (): string | undefined =>
+    (world.client.get(resources.nodes, undefined, 'n') as Node).status?.conditions?.[0]?.status
+  await world.pass()
+  world.clock.jumpWallTime(3_600_000)
+  await world.pass(5_000)
+  assert.equal(ready(), 'True')
+  world.clock.jumpWallTime(-7_200_000)
+  await world.pass(45_000)
+  assert.equal(ready(), 'True')
+  await world.pass(5_000)
+  assert.equal(ready(), 'Unknown')
 })
 
 test('a node whose health could not be written has no vote', async () => {

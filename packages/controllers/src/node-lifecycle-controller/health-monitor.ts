@@ -130,7 +130,10 @@ export class HealthMonitor {
     this.#known.set(name, cached)
     const lease = this.#leases.get(LEASE_NAMESPACE, name)
     const known = this.#records.get(name)
-    const health = await this.#perform(evaluateHealth(cached, lease, known, this.#configuration))
+    const { clock } = this.#context
+    const health = await this.#perform(
+      evaluateHealth(cached, lease, known, this.#configuration, () => clock.monotonicMs()),
+    )
     this.#records.set(name, health.record)
     if ('error' in health) {
       this.#logger.error(health.error, 'The health of the node could not be written', {
@@ -231,7 +234,7 @@ export class HealthMonitor {
   }
 
   #startAnew(): void {
-    const nowMs = this.#context.clock.nowMs()
+    const nowMs = this.#context.clock.monotonicMs()
     for (const [name, record] of this.#records)
       this.#records.set(name, { ...record, probeMs: nowMs, readyTransitionMs: nowMs })
   }

@@ -15,14 +15,24 @@ type GracePeriods = Pick<
   'nodeMonitorGracePeriodMs' | 'nodeStartupGracePeriodMs'
 >
 
-/** What is remembered of a node from pass to pass. */
+/**
+ * What is remembered of a node from pass to pass. Its times are elapsed ones: a wall clock that is set, or that went on while the machine
+ * was suspended, says nothing of how long a node has been silent.
+ */
 export interface HealthRecord {
   /** As it was when it last moved; undefined: the node had none. */
   readonly ready: NodeCondition | undefined
   readonly lease: Lease | undefined
-  /** When the node last gave a sign of life, by this process's clock. */
+  /** When the node last gave a sign of life. */
   readonly probeMs: number
   readonly readyTransitionMs: number
+}
+
+/** One moment by both clocks of this process. */
+interface Moment {
+  /** For what is written, and to be compared with what others wrote. */
+  readonly wallMs: number
+  readonly elapsedMs: number
 }
 
 /** What a pass found out about a node. */
@@ -44,19 +54,23 @@ export function observedRecord(
   node: Node,
   lease: Lease | undefined,
   known: HealthRecord | undefined,
-  nowMs: number,
+  now: Moment,
 ): HealthRecord {
-  const record = recordOf(node, known, nowMs)
+  const record = recordOf(node, known, now)
   if (lease === undefined || !isRenewed(record.lease, lease)) return record
-  return { ...record, lease, probeMs: nowMs }
+  return { ...record, lease, probeMs: now.elapsedMs }
 }
 
-function recordOf(node: Node, known: HealthRecord | undefined, nowMs: number): HealthRecord {
+function recordOf(
+  node: Node,
+  known: HealthRecord | undefined,
+  { wallMs, elapsedMs }: Moment,
+): HealthRecord {
   const ready = readyOf(node)
-  const fresh = { ready, lease: known?.lease, probeMs: nowMs, readyTransitionMs: nowMs }
+  const fresh = { ready, lease: known?.lease, probeMs: elapsedMs, readyTransitionMs: elapsedMs }
   if (known === undefined) {
     if (ready !== undefined) return fresh
-    const sinceMs = creationMs(node)
+    const sinceMs = elapsedMs - (wallMs - creationMs(node))
     return { ...fresh, probeMs: sinceMs, readyTransitionMs: sinceMs }
   }
   if (ready === undefined && known.ready === undefined) return known
@@ -79,12 +93,12 @@ export function lapsedConditions(
   node: Node,
   record: HealthRecord,
   grace: GracePeriods,
-  nowMs: number,
+  { wallMs, elapsedMs }: Moment,
 ): readonly NodeCondition[] | undefined {
   const graceMs =
     readyOf(node) === undefined ? grace.nodeStartupGracePeriodMs : grace.nodeMonitorGracePeriodMs
-  if (nowMs <= record.probeMs + graceMs) return undefined
-  const lastTransitionTime = formatTime(nowMs)
+  if (elapsedMs <= record.probeMs + graceMs) return undefined
+  const lastTransitionTime = formatTime(wallMs)
   const conditions = (node.status?.conditions ?? []).map((condition): NodeCondition => {
     const lapses = LAPSING.some((type) => type === condition.type)
     if (!lapses || condition.status === 'Unknown') return condition
@@ -116,14 +130,15 @@ export function* evaluateHealth(
   lease: Lease | undefined,
   known: HealthRecord | undefined,
   grace: GracePeriods,
+  elapsedMs: () => number,
 ): Reconcile<Health | { readonly record: HealthRecord; readonly error: unknown }> {
   let node = cached
   let record = known
   for (let attempt = 1; ; attempt++) {
-    const nowMs = yield* currentTimeMs()
-    record = observedRecord(node, lease, record, nowMs)
+    const now = { wallMs: yield* currentTimeMs(), elapsedMs: elapsedMs() }
+    record = observedRecord(node, lease, record, now)
     const observed = readyOf(node) ?? neverPosted(node)
-    const conditions = lapsedConditions(node, record, grace, nowMs)
+    const conditions = lapsedConditions(node, record, grace, now)
     const changed =
       conditions === undefined ? node : { ...node, status: { ...node.status, conditions } }
     const current = readyOf(changed)
@@ -132,7 +147,7 @@ export function* evaluateHealth(
     // 5.
     const written = yield* write(updateStatus(resources.nodes, changed))
     if (written.ok) {
-      record = { ...record, ready: current, readyTransitionMs: nowMs }
+      record = { ...record, ready: current, readyTransitionMs: now.elapsedMs }
       return { record, observed, current, node: changed }
     }
     if (attempt === STATUS_TRIES) return { record, error: written.error }

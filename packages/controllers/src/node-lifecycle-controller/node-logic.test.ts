@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { keyOf } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
@@ -78,6 +79,14 @@ for (const [title, record, isCached, writeCount, error] of verdicts) {
     assert.match((result?.error as Error | undefined)?.message ?? '', error ?? /^$/)
   })
 }
+
+test('a namesake on the same node is another pod', () => {
+  const [watch] = podLogic({ informers: fakeInformers() }, () => undefined).watches
+  const before = pod('p', 'n')
+  const after = { ...before, metadata: { ...before.metadata, uid: 'another' } }
+  assert.deepEqual([...watch!.onUpdate!(before, before)], [])
+  assert.deepEqual([...watch!.onUpdate!(before, after)], [keyOf(after)])
+})
 
 test('a pod that is gone is nothing to look at; one that cannot be marked is tried again', () => {
   const logic = podLogic({ informers: fakeInformers([pod('p', 'n'), node('n')]) }, () => lost)

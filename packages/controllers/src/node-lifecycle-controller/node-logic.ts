@@ -66,8 +66,12 @@ export function podLogic(
       {
         type: resources.pods,
         onAdd: keysOf,
-        onUpdate: (previous, pod) =>
-          (previous as Pod).spec?.nodeName === (pod as Pod).spec?.nodeName ? [] : keysOf(pod),
+        onUpdate: (previous: Pod, pod: Pod) =>
+          // A namesake comes too, of which a watch with a gap tells as of an update.
+          previous.spec?.nodeName === pod.spec?.nodeName &&
+          previous.metadata?.uid === pod.metadata?.uid
+            ? []
+            : keysOf(pod),
       },
     ],
     alsoAwait: [nodes],

@@ -60,6 +60,21 @@ test('Only a changed spec.hard requeues an updated quota', () => {
   assert.equal(queueOfUpdated(before, caughtUp, isCounted), 'primary')
 })
 
+test('a namesake in the place of a quota is one that nobody has counted yet', () => {
+  const ready = { hard: { cpu: '1' }, used: { cpu: '0' } }
+  const withUid = (uid: string, { metadata, ...rest }: ResourceQuota): ResourceQuota => ({
+    ...rest,
+    metadata: { ...metadata, uid },
+  })
+  const before = withUid('1', quota({ cpu: '1' }, ready))
+  assert.equal(queueOfUpdated(before, withUid('2', quota({ cpu: '1' })), isCounted), 'priority')
+})
+
+test('an object whose place a namesake has taken is gone, whatever it is', () => {
+  const [before, after] = ['1', '2'].map((uid) => ({ metadata: { uid } }))
+  assert.ok(isCountedAnew(evaluatorOf('configmaps'), before!, after!, 0))
+})
+
 test('a change concerns quotas whose status.hard names something its evaluator handles', () => {
   const quotas = [
     quota({}, { hard: { pods: '1' } }, 'pods'),

@@ -17,13 +17,17 @@ export function queueOfAdded(
   return missing ? 'priority' : 'primary'
 }
 
-/** Undefined: nothing that matters has changed. Usage is written by this controller, and by the API server, all the time. */
+/**
+ * Undefined: nothing that matters has changed. Usage is written by this controller, and by the API server, all the time. A namesake, of
+ * which a watch with a gap tells as of an update, has no status yet: until it is counted the API server refuses all that it limits.
+ */
 export function queueOfUpdated(
   previous: ResourceQuota,
   current: ResourceQuota,
   isCounted: (quotaName: string) => boolean,
 ): QueueOfQuota | undefined {
-  if (sameResourceLists(previous.spec?.hard, current.spec?.hard)) return undefined
+  const isNamesake = previous.metadata?.uid !== current.metadata?.uid
+  if (!isNamesake && sameResourceLists(previous.spec?.hard, current.spec?.hard)) return undefined
   return queueOfAdded(current, isCounted)
 }
 
@@ -37,12 +41,16 @@ export function quotasOfChange(
     .map(keyOf)
 }
 
-/** Additions are the API server's to count; of updates only those matter that may have lowered or moved usage. */
+/**
+ * Additions are the API server's to count; of updates only those matter that may have lowered or moved usage. So may a namesake: the
+ * object before it is gone.
+ */
 export function isCountedAnew(
   evaluator: UsageEvaluator,
   previous: KubernetesObject,
   current: KubernetesObject,
   nowMs: number,
 ): boolean {
+  if (previous.metadata?.uid !== current.metadata?.uid) return true
   return evaluator.changesUsage?.(previous, current, nowMs) ?? false
 }
