@@ -133,6 +133,12 @@ test('A template that returns to an older one reuses that RS: its revision rises
   assert.equal(annotations?.['deployment.kubernetes.io/revision-history'], '1')
 })
 
+test('after the last int64 comes the first, which raises no revision: the ReplicaSet is made without one', () => {
+  const last = owned(web, { name: 'last', image: 'img:2', revision: '9223372036854775807' })
+  const [created] = sync(web, [last]).created
+  assert.equal(created?.metadata?.annotations?.[REVISION], undefined)
+})
+
 test('Desired/max are written on creation and on every scale of an RS, not when only annotations sync.', () => {
   const paused = deployment({
     replicas: 3,

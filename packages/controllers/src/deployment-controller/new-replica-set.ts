@@ -69,7 +69,8 @@ export function* syncNewReplicaSet(
   const existing = findNewReplicaSet(rollout.deployment, all)
   rollout.newReplicaSet = existing
   rollout.oldReplicaSets = all.filter((replicaSet) => replicaSet !== existing)
-  const newRevision = highestRevision(rollout.oldReplicaSets) + 1n
+  // As upstream counts: after the last int64 comes the first.
+  const newRevision = BigInt.asIntN(64, highestRevision(rollout.oldReplicaSets) + 1n)
   if (existing !== undefined) return yield* keepUpToDate(rollout, existing, newRevision)
   if (!rules.createMissing) return undefined
   return yield* createNewReplicaSet(rollout, newRevision, rules)

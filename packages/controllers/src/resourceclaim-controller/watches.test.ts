@@ -59,6 +59,24 @@ test('Given template, claim and pod events, then exactly the expected keys are q
   assert.deepEqual(queued('onDelete', bare as KubernetesObject), [])
 })
 
+test('a pod under the name of another that went unseen: the claims of the former are looked at, and its uid is one that is gone', () => {
+  const { watches, observe } = resourceClaimLogic({
+    informers: fakeInformers([claim('old', { owner: settled })]),
+    configuration: defaultControllersConfiguration,
+    metrics: new RecordingMetrics(),
+  })
+  const podWatch = watches.find(({ type }) => type.kind === 'Pod')!
+  const former = pod({ node: 'n', phase: 'Running', recorded: { gpu: 'old' } })
+  assert.deepEqual(
+    [...podWatch.onUpdate!(former, pod({ uid: 'next' }))],
+    ['claim:ns/old', 'pod:ns/p'],
+  )
+  assert.deepEqual([...podWatch.onUpdate!(former, former)], [])
+  const observed = observe('claim:ns/old')
+  assert.ok(observed?.kind === 'claim')
+  assert.deepEqual(['p-uid', 'next'].map(observed.isRememberedGone), [true, false])
+})
+
 test('which pods need work', () => {
   const direct = { name: 'gpu', resourceClaimName: 'known' }
   const allocated = claim('known', { owner: waiting, allocated: true })

@@ -23,16 +23,20 @@ export interface Witness {
 }
 
 export function podWatch({ claims }: Caches, witness: Pick<Witness, 'podGone'>): Watch<Pod> {
+  const gone = (pod: Pod | undefined): readonly string[] => {
+    if (pod === undefined || !usesClaims(pod)) return []
+    witness.podGone(pod.metadata?.uid ?? '')
+    return claimKeysOf(pod)
+  }
   return {
     type: resources.pods,
     onAdd: (pod) => keysOfPod(pod, claims),
-    onUpdate: (_, pod) => keysOfPod(pod, claims),
-    onDelete(deleted) {
-      const pod = lastKnown(deleted)
-      if (pod === undefined || !usesClaims(pod)) return []
-      witness.podGone(pod.metadata?.uid ?? '')
-      return claimKeysOf(pod)
-    },
+    // Another pod under the name: the old one is gone, and nobody says so.
+    onUpdate: (previous, pod) =>
+      previous.metadata?.uid === pod.metadata?.uid
+        ? keysOfPod(pod, claims)
+        : new Set([...gone(previous), ...keysOfPod(pod, claims)]),
+    onDelete: (deleted) => gone(lastKnown(deleted)),
   }
 }
 

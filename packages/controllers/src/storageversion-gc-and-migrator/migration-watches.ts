@@ -14,11 +14,14 @@ export const migrationsByResource: IndexFunction<StorageVersionMigration> = (mig
   resourceKey(migration),
 ]
 
-/** The runner's: a migration that is gone frees its resource. */
+/** The runner's: a migration that is gone frees its resource, also one whose name another has taken. */
 export const resourceWatch: Watch<StorageVersionMigration> = {
   type: MIGRATIONS,
   onAdd: (migration) => [resourceKey(migration)],
-  onUpdate: (_, current) => [resourceKey(current)],
+  onUpdate: (previous, current) =>
+    previous.metadata?.uid === current.metadata?.uid
+      ? [resourceKey(current)]
+      : new Set([resourceKey(previous), resourceKey(current)]),
   onDelete: (migration) =>
     migration instanceof DeletedFinalStateUnknown ? [] : [resourceKey(migration)],
 }

@@ -29,6 +29,12 @@ test('the runner is told of every event by resource, the other loops of addition
   assert.equal(migrationWatch.onDelete, undefined)
 })
 
+test('a migration under the name of another that went unseen tells the runner of the resource of both', () => {
+  const next = { ...migration(), metadata: { ...migration().metadata, uid: 'next' } }
+  assert.deepEqual([...resourceWatch.onUpdate!(other, next)], ['secrets.', 'deployments.apps'])
+  assert.deepEqual([...resourceWatch.onUpdate!(migration(), next)], ['deployments.apps'])
+})
+
 test('three loops with a queue each; the runner sees the migrations of its resource only', () => {
   const context = testContext({ configuration, cached: [migration(), other] })
   const runner = runnerLogic(context)

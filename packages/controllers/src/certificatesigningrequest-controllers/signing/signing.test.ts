@@ -198,6 +198,11 @@ test('a parse or CA failure is retried', async () => {
       { signer: LEGACY },
       /unrecognized usage values: \["teleport"\]/,
     ],
+    [
+      bob(LEGACY, ['constructor' as 'any']),
+      { signer: LEGACY },
+      /unrecognized usage values: \["constructor"\]/,
+    ],
   ]
   for (const [object, given, problem] of cases) {
     const { writes, result } = await run(object, given)

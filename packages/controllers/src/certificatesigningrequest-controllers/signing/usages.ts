@@ -1,17 +1,17 @@
 /** Usages as texts, and what they are in a certificate. Contract: docs/behaviour/controllers/certificatesigningrequest-controllers.md, Certificate. */
 /** Bit numbers of RFC 5280, 4.2.1.3. */
-const KEY_USAGES: Readonly<Record<string, number>> = {
-  signing: 0,
-  'digital signature': 0,
-  'content commitment': 1,
-  'key encipherment': 2,
-  'data encipherment': 3,
-  'key agreement': 4,
-  'cert sign': 5,
-  'crl sign': 6,
-  'encipher only': 7,
-  'decipher only': 8,
-}
+const KEY_USAGES: ReadonlyMap<string, number> = new Map([
+  ['signing', 0],
+  ['digital signature', 0],
+  ['content commitment', 1],
+  ['key encipherment', 2],
+  ['data encipherment', 3],
+  ['key agreement', 4],
+  ['cert sign', 5],
+  ['crl sign', 6],
+  ['encipher only', 7],
+  ['decipher only', 8],
+])
 
 /** In the order in which a certificate lists them. */
 const EXTENDED_KEY_USAGES: readonly (readonly [oid: string, ...names: string[]])[] = [
@@ -37,12 +37,12 @@ interface CertificateUsages {
 
 /** Throws for a text that is no usage. */
 export function certificateUsages(usages: readonly string[]): CertificateUsages {
-  const unknown = usages.filter((usage) => !(usage in KEY_USAGES) && !isExtended(usage))
+  const unknown = usages.filter((usage) => !KEY_USAGES.has(usage) && !isExtended(usage))
   if (unknown.length > 0)
     throw new Error(
       `unrecognized usage values: [${unknown.map((usage) => JSON.stringify(usage)).join(' ')}]`,
     )
-  const bits = usages.flatMap((usage) => KEY_USAGES[usage] ?? [])
+  const bits = usages.flatMap((usage) => KEY_USAGES.get(usage) ?? [])
   return {
     keyUsageBits: [...new Set(bits)].toSorted((a, b) => a - b),
     extendedKeyUsages: EXTENDED_KEY_USAGES.filter(([, ...names]) =>
