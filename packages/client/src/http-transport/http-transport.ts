@@ -117,13 +117,20 @@ export class HttpTransport implements Transport {
     for (;;) {
       const { connection, material, protocol } = await this.#connect()
       if (this.#closed) return connection.destroy()
-      if (isSame(material, this.#material)) {
-        this.#connections.push(connection)
-        this.#logger.verbosity(6).info('Connected', { server: this.#server.host, protocol })
-        return
+      if (!isSame(material, this.#material)) {
+        // Rotated while it was dialled: it would speak as who we were.
+        connection.destroy()
+        continue
       }
-      // Rotated while it was dialled: it would speak as who we were.
-      connection.destroy()
+      // A server that ends, or allows no streams: to dial until it takes a request would be without end.
+      if (!connection.available) {
+        connection.drain()
+        const text = `connection to ${this.#server.host}: closed before a request was taken`
+        throw new TransportError('HTTP2_CONNECTION_LOST', text, { notProcessed: true })
+      }
+      this.#connections.push(connection)
+      this.#logger.verbosity(6).info('Connected', { server: this.#server.host, protocol })
+      return
     }
   }
 
@@ -274,7 +281,9 @@ function orAborted(dialling: Promise<void>, exchange: Exchange): Promise<void> {
 
 function dialError(error: unknown, exchange: Exchange): unknown {
   if (!(error instanceof TransportError)) return error
-  return new TransportError(error.code, `${exchange.what}: ${errorText(error)}`, { cause: error })
+  const { code, notProcessed } = error
+  const message = `${exchange.what}: ${errorText(error)}`
+  return new TransportError(code, message, { cause: error, notProcessed })
 }
 
 function gunzipped(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -162,3 +162,51 @@ test('more DATA than the window allows: the stream fails, and the rest of it is 
   assert.match(failure.message, /more DATA than the window allows \(FLOW_CONTROL_ERROR\)$/)
   assert.equal(connection.openExchanges, 0)
 })
+
+test('a dead connection is given up after 30 s of silence and 15 s, also when each request waits for a few seconds only', async () => {
+  const { connection, clock, closed, seen } = await play()
+  const pingedAfterMs: number[] = []
+  const startMs = clock.monotonicMs()
+  for (let request = 0; closed() === 0 && request < 60; request++) {
+    const given = new AbortController()
+    const failed = failureOf(connection.start(exchange('/', { signal: given.signal })))
+    for (let second = 0; second < 5; second++) {
+      await clock.advance(1_000)
+      const pings = (await seen()).filter((line) => line.startsWith('ping 0'))
+      if (pings.length > 0) pingedAfterMs.push(clock.monotonicMs() - startMs)
+    }
+    given.abort()
+    await failed
+  }
+  assert.deepEqual(pingedAfterMs, [30_000])
+  assert.equal(connection.available, false)
+  const elapsedMs = clock.monotonicMs() - startMs
+  assert.ok(elapsedMs >= 45_000 && elapsedMs <= 50_000, `${elapsedMs}`)
+})
+
+test('a connection that answers, between requests too, is not asked', async () => {
+  const { connection, clock, server, deliver, answer, seen, closed } = await play()
+  for (let id = 1; id < 40; id += 2) {
+    const sent = connection.start(exchange('/'))
+    await clock.advance(2_000)
+    answer(id, OK, true)
+    await deliver()
+    assert.equal((await sent).status, 200)
+    await clock.advance(20_000)
+  }
+  // It was silent for longer than that, but for what the server says by itself.
+  await clock.advance(20_000)
+  server.settings([])
+  await deliver()
+  await clock.advance(20_000)
+  const last = connection.start(exchange('/'))
+  await clock.advance(9_000)
+  answer(41, OK, true)
+  await deliver()
+  assert.equal((await last).status, 200)
+  assert.deepEqual(
+    (await seen()).filter((line) => line.startsWith('ping')),
+    [],
+  )
+  assert.equal(closed(), 0)
+})

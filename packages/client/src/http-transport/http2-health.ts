@@ -15,42 +15,47 @@ interface HealthActions {
   onDead(text: string): void
 }
 
-/** Whether the server is still there while somebody waits for it: a PING after silence must be answered. */
+/** What is left of a wait may be none, while the answer lies in the socket and is read in the same turn of the event loop. */
+const LEAST_WAIT_MS = 1_000
+
+/**
+ * Whether the server is still there while somebody waits for it: a PING after silence must be answered. Silence, and the wait for
+ * the answer, go on from one exchange to the next: who gives each of them up after a few seconds would else never be told.
+ */
 export class ConnectionHealth {
   readonly #options: HealthOptions
   readonly #actions: HealthActions
   #timer: Timer | undefined
-  #heard = false
-  #lastUsedMs: number
+  #heardMs: number
+  /** When a PING was sent that is not answered. */
+  #pingedMs: number | undefined
 
   constructor(options: HealthOptions, actions: HealthActions) {
     this.#options = options
     this.#actions = actions
-    this.#lastUsedMs = options.clock.monotonicMs()
+    this.#heardMs = options.clock.monotonicMs()
   }
 
   /** The first exchange of several, or the only one, is under way. */
   begin(): void {
-    const { clock, pingAfterIdleMs } = this.#options
-    if (pingAfterIdleMs <= 0) return
-    // Nobody listened while it was idle: a connection that died meanwhile is found now, not half a minute later.
-    if (clock.monotonicMs() - this.#lastUsedMs >= pingAfterIdleMs) this.#ping()
-    else this.#watch()
+    if (this.#options.pingAfterIdleMs <= 0) return
+    if (this.#pingedMs === undefined) this.#watch()
+    else this.#await(this.#pingedMs)
   }
 
   /** No exchange is under way any more. */
   end(): void {
-    this.#lastUsedMs = this.#options.clock.monotonicMs()
     this.#timer?.cancel()
   }
 
   heard(): void {
-    this.#heard = true
+    this.#heardMs = this.#options.clock.monotonicMs()
   }
 
   /** The PING was. */
   answered(isInUse: boolean): void {
     this.#timer?.cancel()
+    this.#pingedMs = undefined
     if (isInUse) this.#watch()
   }
 
@@ -58,21 +63,28 @@ export class ConnectionHealth {
     this.#timer?.cancel()
   }
 
+  /** Nobody watches an idle connection: one that died meanwhile is asked at once. */
   #watch(): void {
-    this.#heard = false
-    this.#timer = this.#options.clock.after(this.#options.pingAfterIdleMs, () => {
-      if (this.#heard) this.#watch()
-      else this.#ping()
-    })
+    const { clock, pingAfterIdleMs } = this.#options
+    const leftMs = this.#heardMs + pingAfterIdleMs - clock.monotonicMs()
+    if (leftMs <= 0) this.#ping()
+    else this.#timer = clock.after(leftMs, () => this.#watch())
   }
 
   #ping(): void {
+    this.#pingedMs = this.#options.clock.monotonicMs()
+    this.#await(this.#pingedMs)
+    this.#actions.ping()
+  }
+
+  #await(pingedMs: number): void {
     const { clock, pingTimeoutMs } = this.#options
-    this.#timer = clock.after(pingTimeoutMs, () =>
+    const leftMs = pingedMs + pingTimeoutMs - clock.monotonicMs()
+    const waitMs = Math.max(leftMs, Math.min(LEAST_WAIT_MS, pingTimeoutMs))
+    this.#timer = clock.after(waitMs, () =>
       this.#actions.onDead(
         `http2: client connection lost: no answer to PING in ${pingTimeoutMs / 1000}s`,
       ),
     )
-    this.#actions.ping()
   }
 }
