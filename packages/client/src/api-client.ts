@@ -173,6 +173,7 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
     name: string,
     subresource: string,
     body: KubernetesObject,
+    options?: Omit<WriteOptions, 'subresource' | 'due' | 'unread'>,
   ): Promise<R> {
     return this.#sender.sendForObject<R>(
       requests.createSubresourceRequest(
@@ -180,7 +181,7 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
         name,
         subresource,
         body,
-        this.#managed(undefined),
+        this.#managed(options),
       ),
     )
   }

@@ -48,6 +48,7 @@ export interface ResourceClient<T extends KubernetesObject> {
     name: string,
     subresource: string,
     body: KubernetesObject,
+    options?: Omit<WriteOptions, 'subresource' | 'due' | 'unread'>,
   ): Promise<R>
 }
 

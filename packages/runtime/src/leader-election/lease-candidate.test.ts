@@ -90,3 +90,13 @@ test('a candidate that is there already is renewed', async () => {
   stop.abort()
   await running
 })
+
+test('a run that is over before it begins ends, and announces nothing', async () => {
+  const { server, clock, stop, candidate } = announcing()
+  stop.abort()
+  let hasEnded = false
+  void candidate.run(stop.signal).then(() => (hasEnded = true))
+  await clock.advance(0)
+  assert.equal(hasEnded, true)
+  assert.deepEqual(server.requested('create', 'update'), [])
+})

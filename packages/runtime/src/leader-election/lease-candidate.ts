@@ -72,12 +72,13 @@ export class LeaseCandidate {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options
     const watching = this.#informer.run(signal)
-    signal.addEventListener('abort', () => this.#queue.shutDown())
-    await this.#informer.whenSynced(signal)
-    this.#queue.add(this.#key)
     const queue = this.#queue
-    const work = ({ key }: QueueItem): Promise<void> => this.#renew(key, signal)
-    await runWorkers({ count: 1, clock, logger, signal, queue, work })
+    signal.addEventListener('abort', () => queue.shutDown(), { once: true })
+    if (await this.#informer.whenSynced(signal)) {
+      queue.add(this.#key)
+      const work = ({ key }: QueueItem): Promise<void> => this.#renew(key, signal)
+      await runWorkers({ count: 1, clock, logger, signal, queue, work })
+    }
     await watching
   }
 

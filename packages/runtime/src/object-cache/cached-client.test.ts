@@ -61,6 +61,20 @@ test('the first read of a type starts its informer and waits for it; reads then 
   await stop()
 })
 
+test('a read that waits for a cache fails when the manager stops, also one with a signal of its own', async () => {
+  const { server, configMaps, start, stop } = caching()
+  server.onRequest = () => new Promise(() => {})
+  start()
+  const own = new AbortController().signal
+  const reads = [undefined, { signal: own }].map((options) =>
+    configMaps('default').get('a', options),
+  )
+  const failed = reads.map((read) => assert.rejects(read, { code: 'CACHE_SYNC_FAILED' }))
+  await Promise.resolve()
+  void stop()
+  await Promise.all(failed)
+})
+
 test('before the start reads are refused; with failOnMissingInformer those of types that nobody watches', async () => {
   const { cache, configMaps, start, stop } = caching({ failOnMissingInformer: true })
   await assert.rejects(configMaps('default').get('a'), {
@@ -378,4 +392,45 @@ test('a client bound to a signal gives up its requests with it, besides those wi
   )
   await objects.get('a', { signal: own.signal })
   assert.notEqual(seen.at(-1), bound.signal)
+})
+
+test('also watches, pages and creations of subresources, and those with a signal of their own too', async () => {
+  const given = new Map<string, AbortSignal | undefined>()
+  const objects = {
+    async *pages(options: { signal?: AbortSignal }) {
+      given.set('pages', options.signal)
+      for (const name of ['a', 'b']) yield { metadata: {}, items: [configMap(name)] }
+    },
+    async watch(options: { signal?: AbortSignal }) {
+      given.set('watch', options.signal)
+      return (async function* () {
+        for (const name of ['a', 'b']) yield { type: 'ADDED', object: configMap(name) }
+      })()
+    },
+    async createSubresource(_: string, __: string, ___: object, options: { signal?: AbortSignal }) {
+      given.set('createSubresource', options.signal)
+      if (options.signal?.aborted) throw new Error('given up')
+      return {}
+    },
+  }
+  for (const own of [undefined, new AbortController().signal]) {
+    const bound = new AbortController()
+    const client = withSignal(
+      { resource: () => objects as never, raw: async () => ({}) as never },
+      bound.signal,
+    )
+    const resource = client.resource(resources.configmaps, 'default')
+    const options = own && { signal: own }
+    const pages = resource.pages(options)[Symbol.asyncIterator]()
+    const events = (await resource.watch(options))[Symbol.asyncIterator]()
+    assert.equal((await pages.next()).value?.items.length, 1)
+    assert.equal((await events.next()).value?.type, 'ADDED')
+    await resource.createSubresource('a', 'token', {}, options)
+    bound.abort()
+    assert.equal(given.get('pages')?.aborted, true)
+    assert.equal(given.get('watch')?.aborted, true)
+    await assert.rejects(resource.createSubresource('a', 'token', {}, options), /given up/)
+    assert.equal((await events.next()).done, false)
+    assert.equal((await events.next()).done, true)
+  }
 })

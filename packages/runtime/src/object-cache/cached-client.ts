@@ -1,5 +1,5 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Client and cache. */
-import type { KubernetesObject, ObjectList, ResourceType } from '@gyropilot/api'
+import type { KubernetesObject, ObjectList, ResourceType, WatchEvent } from '@gyropilot/api'
 import { apiVersionOf, groupResourceOf } from '@gyropilot/api'
 import type {
   Client,
@@ -8,8 +8,10 @@ import type {
   RawRequest,
   RequestOptions,
   ResourceClient,
+  WatchOptions,
 } from '@gyropilot/client'
 import { anySignal } from '@gyropilot/foundation'
+import type { ScopedSignal } from '@gyropilot/foundation'
 import { notFound } from '../cache/lister.ts'
 import { controllerErrors } from '../builder/errors.ts'
 import { isUnstructured } from './unstructured.ts'
@@ -126,16 +128,56 @@ function signalled<T extends KubernetesObject>(
   return {
     get: (name, options) => bound(options, (all) => resource.get(name, all)),
     list: (options) => bound(options, (all) => resource.list(all)),
-    pages: (options) => resource.pages({ signal, ...options }),
-    watch: (options) => resource.watch({ signal, ...options }),
+    async *pages(options) {
+      using both = anySignal([signal, options?.signal])
+      yield* resource.pages({ ...options, signal: both.signal })
+    },
+    watch: (options) => watchWithin(signal, resource, options),
     create: (object, options) => bound(options, (all) => resource.create(object, all)),
     update: (object, options) => bound(options, (all) => resource.update(object, all)),
     patch: (name, patch, options) => bound(options, (all) => resource.patch(name, patch, all)),
     apply: (name, object, options) => bound(options, (all) => resource.apply(name, object, all)),
     delete: (name, options) => bound(options, (all) => resource.delete(name, all)),
     deleteCollection: (options) => bound(options, (all) => resource.deleteCollection(all)),
-    createSubresource: (name, subresource, body) =>
-      resource.createSubresource(name, subresource, body),
+    createSubresource: (name, subresource, body, options) =>
+      bound(options, (all) => resource.createSubresource(name, subresource, body, all)),
+  }
+}
+
+/** Both signals count for as long as the stream lasts. */
+async function watchWithin<T extends KubernetesObject>(
+  signal: AbortSignal,
+  resource: ResourceClient<T>,
+  options: WatchOptions | undefined,
+): Promise<AsyncIterable<WatchEvent<T>>> {
+  if (options?.signal === undefined) return resource.watch({ ...options, signal })
+  const both = anySignal([signal, options.signal])
+  try {
+    const events = await resource.watch({ ...options, signal: both.signal })
+    return endedBy(events, both)
+  } catch (error) {
+    both.dispose()
+    throw error
+  }
+}
+
+function endedBy<T>(events: AsyncIterable<T>, scope: ScopedSignal): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = events[Symbol.asyncIterator]()
+      return {
+        async next() {
+          const result = await inner.next()
+          if (result.done) scope.dispose()
+          return result
+        },
+        async return() {
+          scope.dispose()
+          await inner.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
   }
 }
 

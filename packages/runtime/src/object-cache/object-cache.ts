@@ -1,6 +1,7 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Client and cache. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf } from '@gyropilot/api'
+import { anySignal } from '@gyropilot/foundation'
 import { controllerErrors } from '../builder/errors.ts'
 import type { IndexFunction, InformerFactory } from '../informer.ts'
 import { scopesOf } from './cache-options.ts'
@@ -89,11 +90,13 @@ export class ObjectCache implements InformerFactory {
     }
     const cache = this.informer(type, options)
     if (cache.hasSynced()) return cache
-    if (await cache.whenSynced(options.signal ?? running)) return cache
+    // Of a cache that has stopped nothing is filled any more.
+    using either = anySignal([options.signal, running])
+    if (await cache.whenSynced(either.signal)) return cache
     throw controllerErrors.make(
       'CACHE_SYNC_FAILED',
       `Timeout: failed waiting for ${type.kind} Informer to sync`,
-      { cause: options.signal?.reason },
+      { cause: either.signal.reason },
     )
   }
 

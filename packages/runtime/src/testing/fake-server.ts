@@ -368,8 +368,8 @@ function resourceClient(
       for (const object of server.list(type, namespace)) server.remove(type, object)
       return { kind: 'Status', apiVersion: 'v1' }
     },
-    async createSubresource(name, subresource, body) {
-      const answer = await server.admit(request(`create ${subresource}`, name, undefined, body))
+    async createSubresource(name, subresource, body, options) {
+      const answer = await server.admit(request(`create ${subresource}`, name, options, body))
       return (answer ?? { ...body, metadata: { ...body.metadata, name } }) as never
     },
   }
