@@ -128,6 +128,22 @@ test('a name that would address something else is refused', () => {
   assert.throws(() => requests.getRequest(pods, 'a%2f'), {
     message: `invalid resource name "a%2f": [may not contain '%']`,
   })
+  assert.throws(() => requests.getRequest(pods, '%/'), {
+    message: `invalid resource name "%/": [may not contain '/' may not contain '%']`,
+  })
+})
+
+test('nor do namespaces and subresources address something else', () => {
+  const elsewhere = { ...pods, namespace: '..' }
+  const message = `invalid namespace "..": [may not be '..']`
+  assert.throws(() => requests.getRequest(elsewhere, 'x'), { message })
+  assert.throws(() => requests.listRequest(elsewhere), { message })
+  assert.throws(() => requests.watchRequest(elsewhere), { message })
+  assert.throws(() => requests.createRequest(elsewhere, pod), { message })
+  assert.throws(() => requests.deleteCollectionRequest(elsewhere), { message })
+  assert.throws(() => requests.getRequest(pods, 'x', { subresource: '../y' }), {
+    message: `invalid subresource "../y": [may not contain '/']`,
+  })
 })
 
 test('patches say their type; apply needs a field manager', () => {

@@ -82,33 +82,37 @@ function named(
 }
 
 /** Rules of a path segment: what breaks them would address something else. */
-function checkName(name: string): void {
-  let fault: string | undefined
-  if (name === '') throw clientErrors.make('REQUEST_INVALID', 'resource name may not be empty')
-  if (name === '.' || name === '..') fault = `may not be '${name}'`
-  else if (name.includes('/')) fault = "may not contain '/'"
-  else if (name.includes('%')) fault = "may not contain '%'"
-  if (fault !== undefined) {
-    throw clientErrors.make(
-      'REQUEST_INVALID',
-      `invalid resource name ${JSON.stringify(name)}: [${fault}]`,
-    )
+function checkSegment(what: string, text: string): void {
+  const faults: string[] = []
+  if (text === '.' || text === '..') faults.push(`may not be '${text}'`)
+  if (text.includes('/')) faults.push("may not contain '/'")
+  if (text.includes('%')) faults.push("may not contain '%'")
+  if (faults.length > 0) {
+    const shown = JSON.stringify(text)
+    throw clientErrors.make('REQUEST_INVALID', `invalid ${what} ${shown}: [${faults.join(' ')}]`)
   }
 }
 
-function objectPath(target: Target, name: string, subresource?: string): string {
-  checkName(name)
+function objectPath(target: Target, name: string, subresource = ''): string {
+  if (name === '') throw clientErrors.make('REQUEST_INVALID', 'resource name may not be empty')
+  checkSegment('resource name', name)
+  checkSegment('subresource', subresource)
   if (target.type.namespaced && !target.namespace) {
     throw clientErrors.make(
       'REQUEST_INVALID',
       'an empty namespace may not be set when a resource name is provided',
     )
   }
-  return pathOf(target.type, target.namespace || undefined, name, subresource || undefined)
+  return pathOf(target.type, namespaceOf(target), name, subresource || undefined)
 }
 
 function collectionPath(target: Target): string {
-  return pathOf(target.type, target.namespace || undefined)
+  return pathOf(target.type, namespaceOf(target))
+}
+
+function namespaceOf({ namespace }: Target): string | undefined {
+  checkSegment('namespace', namespace ?? '')
+  return namespace || undefined
 }
 
 function writeQuery(options: WriteOptions): (readonly [string, QueryValue])[] {
@@ -241,6 +245,7 @@ export function createSubresourceRequest(
     json: body,
     signal: options.signal,
     about: about(target, name),
+    ...decodingOf(options),
   }
 }
 
