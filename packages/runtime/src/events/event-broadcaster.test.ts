@@ -74,6 +74,19 @@ test('an event as kube-controller-manager writes it', async () => {
   })
 })
 
+test('the part of the object that an event is about tells it from those about other parts', async () => {
+  const { clock, record, stored } = recording()
+  for (const name of ['a', 'b', 'a']) record({ fieldPath: `spec.containers{${name}}` })
+  await clock.advance(0)
+  assert.deepEqual(
+    stored().map(({ involvedObject, count }) => [involvedObject.fieldPath, count]),
+    [
+      ['spec.containers{a}', 2],
+      ['spec.containers{b}', 1],
+    ],
+  )
+})
+
 test('events of two processes about one object in one millisecond have two names', async () => {
   const names = ['one', 'two'].map((seed) =>
     new EventNames(testClock(), new SeededRandom(seed)).next('web'),

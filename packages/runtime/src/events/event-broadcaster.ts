@@ -114,7 +114,7 @@ export class EventBroadcaster {
 
   #eventOf(
     component: string,
-    { regarding, type, reason, message }: EventRecord,
+    { regarding, type, reason, message, fieldPath }: EventRecord,
   ): Event | undefined {
     const { kind, apiVersion, metadata = {} } = regarding
     if (!kind || !apiVersion) return undefined
@@ -134,6 +134,7 @@ export class EventBroadcaster {
         uid: metadata.uid,
         apiVersion,
         resourceVersion: metadata.resourceVersion,
+        ...(fieldPath === undefined ? {} : { fieldPath }),
       },
       reason,
       message,

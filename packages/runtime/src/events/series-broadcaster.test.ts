@@ -19,11 +19,12 @@ const pod = (name: string): Pod => ({
 function recording() {
   const server = new FakeServer()
   const clock = testClock()
+  const logger = new RecordingLogger()
   const broadcaster = new SeriesBroadcaster({
     client: server,
     clock,
     random: new SeededRandom('series'),
-    logger: new RecordingLogger(),
+    logger,
     controller: 'example.com/tester',
     hostname: 'host-1',
   })
@@ -41,6 +42,7 @@ function recording() {
   return {
     server,
     clock,
+    logger,
     broadcaster,
     record,
     stored,
@@ -256,4 +258,22 @@ test('who records is not held up by the request', async () => {
   assert.equal(server.requests.length, 0)
   await clock.advance(0)
   assert.equal(server.requests.length, 1)
+})
+
+test('while the server does not answer, no more than 1000 events wait for it; one line tells of those that are dropped', async () => {
+  const { server, clock, logger, record } = recording()
+  const open = Promise.withResolvers<undefined>()
+  server.onRequest = () => open.promise
+  record()
+  await clock.advance(0)
+  for (let i = 0; i < 1100; i++) record({ reason: `Reason${i}` })
+  open.resolve(undefined)
+  await clock.advance(0)
+  assert.equal(server.list(resources.eventsV1).length, 1001)
+  const dropped = (): number => logger.lines.filter(({ message }) => /queue/.test(message)).length
+  assert.equal(dropped(), 1)
+  record({ reason: 'Later' })
+  await clock.advance(0)
+  assert.equal(server.list(resources.eventsV1).length, 1002)
+  assert.equal(dropped(), 1)
 })

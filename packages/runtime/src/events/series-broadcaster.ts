@@ -42,6 +42,7 @@ interface Known {
   readonly lastSeenMs: number
 }
 
+const QUEUE_LIMIT = 1000
 const REFRESH_EVERY_MS = 30 * 60_000
 const IDLE_MS = 6 * 60_000
 const TRIES = 12
@@ -60,6 +61,7 @@ export class SeriesBroadcaster implements SeriesEventRecorder {
   readonly #stopping = new AbortController()
   readonly #timers: readonly Timer[]
   #writing: Promise<void> | undefined
+  #isDropping = false
 
   constructor(options: SeriesBroadcasterOptions) {
     this.#options = options
@@ -116,8 +118,23 @@ export class SeriesBroadcaster implements SeriesEventRecorder {
 
   /** What is written is the state at the time of queueing: the creation is no series even when one starts meanwhile. */
   #enqueue(event: Event): void {
+    if (this.#queue.size >= QUEUE_LIMIT) {
+      this.#tellOfDrop(event)
+      return
+    }
     this.#queue.pushBack(event)
     this.#writing ??= this.#writeAll()
+  }
+
+  /** Once until the queue is empty again: while nobody answers, each event would be told of. */
+  #tellOfDrop({ reason, note }: Event): void {
+    if (this.#isDropping) return
+    this.#isDropping = true
+    this.#options.logger.error(
+      new Error('queue full'),
+      'Unable to record event: too many queued events, dropped event and those that follow until the queue is empty',
+      { reason, eventMessage: note },
+    )
   }
 
   async #writeAll(): Promise<void> {
@@ -125,6 +142,7 @@ export class SeriesBroadcaster implements SeriesEventRecorder {
     for (let event = this.#queue.popFront(); event !== undefined; event = this.#queue.popFront())
       await this.#write(event)
     this.#writing = undefined
+    this.#isDropping = false
   }
 
   async #write(event: Event): Promise<void> {
