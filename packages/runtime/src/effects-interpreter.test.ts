@@ -215,6 +215,20 @@ test('a live list of several pages has the items of all and the metadata of the 
   assert.deepEqual(signals, [of.signal], 'a stop ends the request')
 })
 
+test('a server that knows no pages may answer a live list with any number of items', async () => {
+  const items = Array.from({ length: 300_000 }, () => pod('a'))
+  const client = {
+    resource: () => ({
+      async *pages() {
+        yield { items, metadata: {} }
+      },
+    }),
+  }
+  const { of } = world({ client: client as never })
+  const listed = await interpret(listLive(resources.pods), of)
+  assert.equal(listed.ok && listed.object.items.length, 300_000)
+})
+
 test('what the server has is read anew, or remembered by the mapper', async () => {
   const { of, clock } = world()
   const did: string[] = []

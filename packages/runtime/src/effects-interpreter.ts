@@ -307,7 +307,8 @@ async function sendRead(
   if (limit !== undefined)
     return (await resource.list({ ...selected, limit, continue: read.continue })) as object
   for await (const page of resource.pages(selected)) {
-    items.push(...page.items)
+    // Not as arguments: servers that know no pages answer with more items than a call can have.
+    for (const item of page.items) items.push(item)
     metadata = page.metadata
   }
   return { metadata, items } as KubernetesObject
