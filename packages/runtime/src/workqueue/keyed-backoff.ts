@@ -39,12 +39,13 @@ export class KeyedBackoff {
     const entry = this.#entries.get(id)
     if (entry === undefined || this.#isOver(entry, atMs)) {
       this.#entries.set(id, {
-        backoffMs: this.#withJitter(this.#initialMs),
+        backoffMs: this.#initialMs + this.#jitterOf(this.#initialMs),
         updatedMs: this.#clock.monotonicMs(),
       })
       return
     }
-    entry.backoffMs = Math.min(this.#withJitter(entry.backoffMs * 2), this.#maxMs)
+    const { backoffMs } = entry
+    entry.backoffMs = Math.min(backoffMs * 2 + this.#jitterOf(backoffMs), this.#maxMs)
     entry.updatedMs = this.#clock.monotonicMs()
   }
 
@@ -70,9 +71,8 @@ export class KeyedBackoff {
     return atMs - entry.updatedMs > this.#maxMs * 2
   }
 
-  #withJitter(ms: number): number {
-    return this.#jitter === undefined
-      ? ms
-      : ms + this.#jitter.random.next() * this.#jitter.factor * ms
+  /** A share of the wait before it is doubled, as upstream. */
+  #jitterOf(ms: number): number {
+    return this.#jitter === undefined ? 0 : this.#jitter.random.next() * this.#jitter.factor * ms
   }
 }
