@@ -277,6 +277,12 @@ test('a watch that is refused rejects with the Status', async () => {
 
 const added = '{"type":"ADDED","object":{"metadata":{"name":"x"}}}\n'
 
+for (const contentType of ['application/yaml', 'text/html'])
+  test(`a watch that is answered in ${contentType} rejects: events are read from JSON alone`, async () => {
+    const { client } = setup([{ ...watchBytes(added), headers: { 'content-type': contentType } }])
+    await assert.rejects(client.resource(pods).watch(), { code: 'ANSWER_UNDECODABLE' })
+  })
+
 test('Given a broken watch frame, then an ERROR event.', async () => {
   const { client } = setup([watchBytes(added, '{"type":"ADDED","object":nonsense}\n', added)])
   const events = await all(await client.resource(pods).watch())

@@ -111,3 +111,51 @@ test('an answer that nobody reads is waited for and not decoded, but for one tha
   }
   await assert.rejects(readBody(cutOff, 'POST', { unread: true }), broken)
 })
+
+const THING = { kind: 'Thing', apiVersion: 'v1', metadata: { name: 'a' } }
+const IN_YAML = 'kind: Thing\napiVersion: v1\nmetadata:\n  name: a\n'
+
+const READ: readonly (readonly [string, string])[] = [
+  ['application/json', JSON.stringify(THING)],
+  ['application/json; charset=utf-8', JSON.stringify(THING)],
+  ['Application/JSON', JSON.stringify(THING)],
+  ['', JSON.stringify(THING)],
+  ['application/yaml', IN_YAML],
+  ['application/yaml; charset=utf-8', IN_YAML],
+  ['application/yaml', JSON.stringify(THING)],
+]
+for (const [contentType, text] of READ)
+  test(`an object is read from ${JSON.stringify(contentType)}: ${text.slice(0, 12)}`, async () =>
+    assert.deepEqual(await readBody(answer(text, contentType), 'GET', { object: true }), THING))
+
+const REFUSED: readonly (readonly [string, string])[] = [
+  ['text/json', JSON.stringify(THING)],
+  ['application/foo+json', JSON.stringify(THING)],
+  ['text/yaml', IN_YAML],
+  ['application/x-yaml', IN_YAML],
+  ['application/json', IN_YAML],
+  ['', IN_YAML],
+  ['application/yaml', 'a: ['],
+  ['application/yaml', 'hello'],
+  ['application/yaml', '- a'],
+]
+for (const [contentType, text] of REFUSED)
+  test(`no object is read from ${JSON.stringify(contentType)}: ${text.slice(0, 12)}`, () =>
+    assert.rejects(readBody(answer(text, contentType), 'GET /x', { object: true }), {
+      code: 'ANSWER_UNDECODABLE',
+    }))
+
+test('a refusal in YAML is read, one that is no YAML is not', async () => {
+  const refusal = { ...answer('kind: Status\nmessage: in yaml\n', 'application/yaml'), status: 500 }
+  assert.deepEqual(await readBody(refusal, 'GET'), { kind: 'Status', message: 'in yaml' })
+  const broken = { ...answer('a: [', 'application/yaml'), status: 500 }
+  assert.equal(await readBody(broken, 'GET'), undefined)
+})
+
+test('a list in YAML is read in full, whatever it should mention', async () => {
+  const found = await readBody(answer('kind: List\nitems: []\n', 'application/yaml'), 'GET', {
+    object: true,
+    mentioning: [UID],
+  })
+  assert.deepEqual(found, { kind: 'List', items: [] })
+})

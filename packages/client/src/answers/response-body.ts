@@ -49,29 +49,30 @@ export async function readBody(
   const bytes = await allOf(body.chunks)
   const contentType = headerOf(response, 'content-type') ?? ''
   const undecodable = (cause?: unknown): Error =>
-    clientErrors.make(
-      'ANSWER_UNDECODABLE',
-      `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
-      { cause },
-    )
+    notAnObject(what, response, `${bytes.length} bytes`, cause)
   const mustBeObject = asked.object === true && response.status < 300
+  const form = formOf(contentType)
   // A page of a proxy or of a login: nothing of what was asked for has been done.
-  if (mustBeObject && (bytes.length === 0 || !/json|^$/.test(contentType))) throw undecodable()
+  if (mustBeObject && (bytes.length === 0 || form === undefined)) throw undecodable()
   if (asked.unread === true && response.status < 300) return {}
   if (bytes.length === 0) return undefined
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!mustBeObject && !contentType.includes('json'))
+  if (!mustBeObject && form !== 'yaml' && !contentType.includes('json'))
     return contentType === '' || contentType.startsWith('text/')
       ? buffer.toString('utf8')
       : { undecoded: contentType }
-  const withoutItems = mentioning === undefined ? undefined : listWithout(mentioning, buffer)
-  if (withoutItems !== undefined) return withoutItems
   let value: unknown
   try {
-    value =
-      buffer.length > LONGEST_TEXT_BYTES
-        ? (await import('./large-list.ts')).parseLargeList(buffer)
-        : decodeObject(buffer.toString('utf8'), asked.decode ?? 'whole')
+    if (form === 'yaml') {
+      value = (await import('@gyropilot/foundation/yaml')).yamlValue(buffer)
+    } else {
+      const withoutItems = mentioning === undefined ? undefined : listWithout(mentioning, buffer)
+      if (withoutItems !== undefined) return withoutItems
+      value =
+        buffer.length > LONGEST_TEXT_BYTES
+          ? (await import('./large-list.ts')).parseLargeList(buffer)
+          : decodeObject(buffer.toString('utf8'), asked.decode ?? 'whole')
+    }
   } catch (error) {
     if (response.status >= 400) return undefined
     throw undecodable(error)
@@ -79,6 +80,38 @@ export async function readBody(
   if (mustBeObject && (typeof value !== 'object' || value === null || Array.isArray(value)))
     throw undecodable()
   return markDecoded(value)
+}
+
+/** Throws ANSWER_UNDECODABLE for the answer to a watch that is no stream of events in JSON: the only form that they are read in. */
+export async function refuseOtherThanEvents(
+  response: TransportResponse,
+  what: string,
+): Promise<void> {
+  if (response.body.kind !== 'bytes') return
+  if (formOf(headerOf(response, 'content-type') ?? '') === 'json') return
+  await discardBody(response)
+  throw notAnObject(what, response, 'a watch')
+}
+
+/** What objects can be read from: these two media types, as Go's client knows them. Who says none has written what was asked for. */
+function formOf(contentType: string): 'json' | 'yaml' | undefined {
+  const mediaType = contentType.split(';', 1)[0]!.trim().toLowerCase()
+  if (mediaType === 'application/json' || contentType === '') return 'json'
+  return mediaType === 'application/yaml' ? 'yaml' : undefined
+}
+
+function notAnObject(
+  what: string,
+  response: TransportResponse,
+  found: string,
+  cause?: unknown,
+): Error {
+  const contentType = headerOf(response, 'content-type') ?? ''
+  return clientErrors.make(
+    'ANSWER_UNDECODABLE',
+    `${what}: the answer (${response.status}, ${contentType}, ${found}) is not JSON; is this an API server?`,
+    { cause },
+  )
 }
 
 function allOf(chunks: BodyChunks): Promise<Uint8Array> {

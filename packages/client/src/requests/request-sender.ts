@@ -11,7 +11,13 @@ import { noRateLimit } from './rate-limit.ts'
 import type { RequestRateLimiter } from './rate-limit.ts'
 import { addQuery } from './request.ts'
 import type { ApiRequest } from './request.ts'
-import { discardBody, headerOf, readBody, retryAfterSecondsOf } from '../answers/response-body.ts'
+import {
+  discardBody,
+  headerOf,
+  readBody,
+  refuseOtherThanEvents,
+  retryAfterSecondsOf,
+} from '../answers/response-body.ts'
 import { ServerBackoff } from './server-backoff.ts'
 import type { ServerBackoffSettings } from './server-backoff.ts'
 import { StatusError } from '../answers/status-error.ts'
@@ -96,13 +102,11 @@ export class RequestSender {
       if (isLostOrTimedOut(error)) return emptyWatch()
       throw error
     }
+    const what = `${request.method} ${request.path}`
     if (response.status !== 200) {
-      throw this.#refusal(
-        request,
-        response,
-        await readBody(response, `${request.method} ${request.path}`),
-      )
+      throw this.#refusal(request, response, await readBody(response, what))
     }
+    await refuseOtherThanEvents(response, what)
     return watchStream(response, request.signal, this.#options.logger, request.decode)
   }
 
