@@ -16,6 +16,8 @@ export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS'
   /** With the query string: `/api/v1/pods?limit=500`. */
   readonly path: string
+  /** Another server than the transport's own, where that pointed to: `https://10.0.0.2:6443`. The path is then all there is of it. */
+  readonly server?: string
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   /** A JSON value (never edited by anybody afterwards) or encoded bytes. The content-type header says what bytes are. */

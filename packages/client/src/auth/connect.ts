@@ -2,6 +2,9 @@ import { silentLogger, silentMetrics } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import { HttpTransport } from '../http-transport/http-transport.ts'
+import { followingRedirects } from '../http-transport/redirects.ts'
+import { ServerTransports } from '../http-transport/server-transports.ts'
+import type { TlsSource } from '../http-transport/tls-source.ts'
 import { refuseUnusable } from '../kubeconfig/first-look.ts'
 import type { AuthProviderConfig } from '../kubeconfig/kubeconfig.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
@@ -49,9 +52,9 @@ export class TransportPool {
     if (exec !== undefined) this.#unshared.push(transport)
     transport = { send: transport.send.bind(transport), close: async () => {} }
     transport = withIdentity(transport, config, exec ?? this.#oidcOf(config), this.#options)
-    return config.impersonate === undefined
-      ? transport
-      : impersonatingTransport(transport, config.impersonate)
+    if (config.impersonate !== undefined)
+      transport = impersonatingTransport(transport, config.impersonate)
+    return followingRedirects(transport, config.server)
   }
 
   async close(): Promise<void> {
@@ -82,14 +85,21 @@ export class TransportPool {
   }
 
   #newFor(config: RestConfig, exec: ExecCredentials | undefined): Transport {
-    const { host, clock, logger } = this.#options
-    const files = tlsFromFiles(config.tls, host)
+    const files = tlsFromFiles(config.tls, this.#options.host)
     if (exec !== undefined) this.#count('uncacheable')
+    const tls = exec === undefined ? files : exec.tls(files)
+    return new ServerTransports(config.server, (server) =>
+      this.#httpTransport({ ...config, server }, tls),
+    )
+  }
+
+  #httpTransport(config: RestConfig, tls: TlsSource): Transport {
+    const { host, clock, logger } = this.#options
     return new HttpTransport({
       server: config.server,
       clock,
       ...(logger === undefined ? {} : { logger }),
-      tls: exec === undefined ? files : exec.tls(files),
+      tls,
       proxyUrl: config.proxyUrl ?? proxyFromEnvironment(config.server, host),
       disableCompression: config.disableCompression ?? false,
       pingAfterIdleMs:
