@@ -24,7 +24,8 @@ export const managerErrors = defineErrors({
   },
   SERVING_FAILED: {
     exitCode: 1,
-    meaning: 'The HTTPS port cannot be served: it is taken, or the certificate cannot be read.',
+    meaning:
+      'The HTTPS port cannot be served: it is taken, or certificate and key cannot be read or are no pair.',
     remedy: 'Choose another --secure-port, or correct the files named in the message.',
   },
   API_SERVER_UNHEALTHY: {

@@ -3,7 +3,13 @@ import { test } from 'node:test'
 import { FileError, PrometheusRegistry } from '@gyropilot/foundation'
 import type { CommandResult } from '@gyropilot/foundation'
 import { FakeHost, RecordingLogger, virtualClock } from '@gyropilot/foundation/testing'
-import { authority, bobKey } from '../http-transport/test-certificates.ts'
+import {
+  aliceCertificate,
+  aliceKey,
+  authority,
+  bobCertificate,
+  bobKey,
+} from '../http-transport/test-certificates.ts'
 import { staticTls } from '../http-transport/tls-source.ts'
 import type { ExecConfig } from '../kubeconfig/kubeconfig.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
@@ -186,21 +192,25 @@ test('the plug-in is given its arguments, variables and the cluster', async () =
 })
 
 test('a certificate is used for TLS, and listeners hear only of another certificate', async () => {
-  const pair = (name: string): object => ({
-    clientCertificateData: `cert-${name}`,
-    clientKeyData: `key-${name}`,
+  const [a, b] = [
+    { cert: aliceCertificate, key: aliceKey },
+    { cert: bobCertificate, key: bobKey },
+  ]
+  const pair = ({ cert, key }: typeof a): object => ({
+    clientCertificateData: cert,
+    clientKeyData: key,
   })
-  const { exec } = plugin([credential(pair('a')), credential(pair('a')), credential(pair('b'))])
+  const { exec } = plugin([credential(pair(a)), credential(pair(a)), credential(pair(b))])
   const tls = exec.tls(staticTls({ ca: 'CA' }))
   let changes = 0
   tls.onChange!(() => changes++)
-  assert.deepEqual(await tls.load(), { ca: 'CA', cert: 'cert-a', key: 'key-a' })
+  assert.deepEqual(await tls.load(), { ca: 'CA', ...a })
   assert.deepEqual(await exec.headers(), {})
   await exec.rejected({})
   assert.equal(changes, 0)
   await exec.rejected({})
   assert.equal(changes, 1)
-  assert.deepEqual(await tls.load(), { ca: 'CA', cert: 'cert-b', key: 'key-b' })
+  assert.deepEqual(await tls.load(), { ca: 'CA', ...b })
 })
 
 const BAD: [string, CommandResult, RegExp][] = [
@@ -222,6 +232,11 @@ const BAD: [string, CommandResult, RegExp][] = [
     'a certificate alone',
     credential({ clientCertificateData: 'c' }),
     /only certificate or key, not both/,
+  ],
+  [
+    'the key of another certificate',
+    credential({ clientCertificateData: aliceCertificate, clientKeyData: bobKey }),
+    /failed parsing client key\/certificate: tls: private key does not match public key$/,
   ],
 ]
 for (const [title, answer, message] of BAD) {
@@ -398,4 +413,19 @@ for (const [title, pem, problem] of AUTHORITIES)
       /^GyropilotError: unable to load root certificates: /,
     )
     await assert.rejects(files.load(), problem)
+  })
+
+const PAIRS: readonly (readonly [string, string, string, RegExp | undefined])[] = [
+  ['a pair', aliceCertificate, aliceKey, undefined],
+  ['of two', aliceCertificate, bobKey, /: tls: private key does not match public key$/],
+  ['no certificate', 'x', bobKey, /: tls: failed to find any PEM data in certificate input$/],
+  ['an empty certificate', '', bobKey, /: tls: failed to find any PEM data in certificate input$/],
+  ['an empty key', aliceCertificate, '', /: tls: failed to find any PEM data in key input$/],
+]
+for (const [title, cert, key, problem] of PAIRS)
+  test(`files of a client certificate and its key: ${title}`, async () => {
+    const host = new FakeHost({ '/cert': cert, '/key': key })
+    const loaded = tlsFromFiles({ certFile: '/cert', keyFile: '/key' }, host).load()
+    if (problem === undefined) assert.equal((await loaded).cert, cert)
+    else await assert.rejects(loaded, problem)
   })

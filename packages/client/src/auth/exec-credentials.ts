@@ -8,6 +8,7 @@ import type {
   Logger,
   MetricsRegistry,
 } from '@gyropilot/foundation'
+import { keyPairProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
@@ -202,6 +203,8 @@ export class ExecCredentials implements Credentials {
     if ((cert === undefined) !== (key === undefined)) {
       throw failed('exec plugin returned only certificate or key, not both')
     }
+    const problem = cert === undefined ? undefined : keyPairProblem(cert, key!)
+    if (problem !== undefined) throw failed(`failed parsing client key/certificate: ${problem}`)
     const expires = text('expirationTimestamp')
     const expiresMs = parseTime(expires)
     // It would count as one that never expires.

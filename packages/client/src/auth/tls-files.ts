@@ -2,7 +2,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { HostEnvironment } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
-import { refuseUnusable } from '../kubeconfig/first-look.ts'
+import { refuseNoPair, refuseUnusable } from '../kubeconfig/first-look.ts'
 import type { TlsFiles } from '../kubeconfig/rest-config.ts'
 
 /** TLS settings whose files are read again each time they are asked for. */
@@ -29,6 +29,7 @@ export function tlsFromFiles(
         textOf(files.keyData, files.keyFile),
       ])
       refuseUnusable(ca)
+      refuseNoPair(cert, key)
       return { ca, cert, key, serverName: files.serverName, insecure: files.insecure }
     },
   }

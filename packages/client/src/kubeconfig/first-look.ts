@@ -30,7 +30,7 @@ export function refuseUnusable(authoritiesPem: string | undefined): void {
   if (problem !== undefined) throw clientErrors.make('AUTHORITIES_UNUSABLE', problem)
 }
 
-/** Throws when certificate and key, both given as data, are no pair. Files may be rotated: they are looked at in each handshake. */
+/** Throws when certificate and key are no pair. Those in files may be rotated: they are looked at when they are read. */
 export function refuseNoPair(certificatePem: string | undefined, keyPem: string | undefined): void {
   if (certificatePem === undefined || keyPem === undefined) return
   const problem = keyPairProblem(certificatePem, keyPem)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { SeededRandom } from '@gyropilot/foundation'
+import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { FakeHost } from '@gyropilot/foundation/testing'
 import { testClock } from '@gyropilot/runtime/testing'
 import { namedCertificates, servingCertificate } from './serving-certificate.ts'
@@ -46,6 +47,11 @@ test('an unspecified bind address adds no name', async () => {
   assert.equal(subjectAltName, 'DNS:localhost, IP Address:127.0.0.1')
 })
 
+/** Another at each call. */
+async function somePair(seed: string): Promise<CertificateAndKey> {
+  return (await world({ random: new SeededRandom(seed) }).serve()).pair
+}
+
 test('--cert-dir gets a pair when there is none, and keeps it', async () => {
   const { host, serve } = world({ certDir: '/var/run/kcm' })
   const first = await serve()
@@ -54,8 +60,11 @@ test('--cert-dir gets a pair when there is none, and keeps it', async () => {
     ['/var/run/kcm/kube-controller-manager.crt', '/var/run/kcm/kube-controller-manager.key'],
   )
   assert.deepEqual((await serve()).pair, first.pair)
-  host.files.set('/var/run/kcm/kube-controller-manager.crt', 'another')
-  assert.equal((await first.reload()).certificatePem, 'another')
+  const another = await somePair('another')
+  host.files.set('/var/run/kcm/kube-controller-manager.crt', another.certificatePem)
+  await assert.rejects(first.reload(), /^Error: tls: private key does not match public key$/)
+  host.files.set('/var/run/kcm/kube-controller-manager.key', another.privateKeyPem)
+  assert.deepEqual(await first.reload(), another)
 })
 
 test('one file of two in --cert-dir is not written over', async () => {
@@ -63,20 +72,64 @@ test('one file of two in --cert-dir is not written over', async () => {
   host.files.set('/var/run/kcm/kube-controller-manager.key', 'precious')
   await assert.rejects(serve(), {
     code: 'SERVING_FAILED',
-    message: /found .*\.key but not .*\.crt, both are required/,
+    message:
+      'error creating self-signed certificates: error reading /var/run/kcm/kube-controller-manager.crt, certificate and key must be supplied as a pair',
   })
   assert.equal(host.files.size, 1)
 })
 
+test('a folder that cannot be written to ends the start', async () => {
+  const write = () => Promise.reject(new Error('mkdir /proc/x: no such file or directory'))
+  await assert.rejects(world({ certDir: '/proc/x', write }).serve(), {
+    code: 'SERVING_FAILED',
+    message: 'error creating self-signed certificates: mkdir /proc/x: no such file or directory',
+  })
+})
+
 test('--tls-cert-file wins over --cert-dir, is read again, and must be there', async () => {
   const { host, serve } = world({ certFile: '/tls.crt', keyFile: '/tls.key', certDir: '/unused' })
-  await assert.rejects(serve(), /unable to load server certificate: open \/tls.crt: no such file/)
-  host.files.set('/tls.crt', 'one').set('/tls.key', 'key')
+  await assert.rejects(serve(), /^GyropilotError: open \/tls.crt: no such file/)
+  const one = await somePair('one')
+  host.files.set('/tls.crt', one.certificatePem).set('/tls.key', one.privateKeyPem)
   const { pair, reload } = await serve()
-  assert.deepEqual(pair, { certificatePem: 'one', privateKeyPem: 'key' })
-  host.files.set('/tls.crt', 'two')
-  assert.equal((await reload()).certificatePem, 'two')
+  assert.deepEqual(pair, one)
+  const two = await somePair('two')
+  host.files.set('/tls.crt', two.certificatePem).set('/tls.key', two.privateKeyPem)
+  assert.deepEqual(await reload(), two)
 })
+
+const NO_PAIRS: readonly (readonly [string, string, string, string])[] = [
+  ['of two', 'CERT', 'OTHER KEY', 'tls: private key does not match public key'],
+  ['no certificate', 'x', 'KEY', 'tls: failed to find any PEM data in certificate input'],
+  ['no key', 'CERT', 'x', 'tls: failed to find any PEM data in key input'],
+  [
+    'an empty certificate',
+    '',
+    'KEY',
+    'missing content for serving cert "<use>::/tls.crt::/tls.key"',
+  ],
+  ['an empty key', 'CERT', '', 'missing content for serving cert "<use>::/tls.crt::/tls.key"'],
+]
+for (const [title, certificate, key, problem] of NO_PAIRS)
+  test(`what is no pair ends the start: ${title}`, async () => {
+    const { host, serve } = world({ certFile: '/tls.crt', keyFile: '/tls.key' })
+    const [pair, other] = await Promise.all([somePair('one'), somePair('two')])
+    const contents: Readonly<Record<string, string>> = {
+      CERT: pair.certificatePem,
+      KEY: pair.privateKeyPem,
+      'OTHER KEY': other.privateKeyPem,
+    }
+    host.files.set('/tls.crt', contents[certificate] ?? certificate)
+    host.files.set('/tls.key', contents[key] ?? key)
+    await assert.rejects(serve(), {
+      code: 'SERVING_FAILED',
+      message: problem.replace('<use>', 'serving-cert'),
+    })
+    await assert.rejects(namedCertificates(host, ['/tls.crt,/tls.key']), {
+      code: 'SERVING_FAILED',
+      message: `failed to load SNI cert and key: ${problem.replace('<use>', 'sni-serving-cert')}`,
+    })
+  })
 
 test('--tls-sni-cert-key names further pairs, which must be there', async () => {
   const { host } = world()
@@ -85,9 +138,11 @@ test('--tls-sni-cert-key names further pairs, which must be there', async () => 
     code: 'SERVING_FAILED',
     message: /failed to load SNI cert and key: open \/a.crt: no such file/,
   })
-  host.files.set('/a.crt', 'a').set('/a.key', 'A').set('/b.crt', 'b').set('/b.key', 'B')
+  const [a, b] = await Promise.all([somePair('a'), somePair('b')])
+  host.files.set('/a.crt', a.certificatePem).set('/a.key', a.privateKeyPem)
+  host.files.set('/b.crt', b.certificatePem).set('/b.key', b.privateKeyPem)
   assert.deepEqual(await namedCertificates(host, uses), [
-    { certificatePem: 'a', privateKeyPem: 'A', names: [] },
-    { certificatePem: 'b', privateKeyPem: 'B', names: ['b.example'] },
+    { ...a, names: [] },
+    { ...b, names: ['b.example'] },
   ])
 })

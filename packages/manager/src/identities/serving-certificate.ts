@@ -1,7 +1,12 @@
 /** Which certificate the manager serves. Contract: docs/behaviour/runtime/manager.md, Serving. */
 import type { Clock, HostEnvironment, RandomSource } from '@gyropilot/foundation'
 import { FileError, errorText, integerBetween } from '@gyropilot/foundation'
-import { generateKeyPair, issueCertificate, privateKeyPem } from '@gyropilot/foundation/x509'
+import {
+  generateKeyPair,
+  issueCertificate,
+  keyPairProblem,
+  privateKeyPem,
+} from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
 import { parseCertificateFiles } from '../serving/named-certificates.ts'
@@ -31,8 +36,7 @@ export async function namedCertificates(
   try {
     return await Promise.all(
       uses.map(parseCertificateFiles).map(async ({ certFile, keyFile, names }) => ({
-        certificatePem: await host.readTextFile(certFile),
-        privateKeyPem: await host.readTextFile(keyFile),
+        ...(await readPair(host, 'sni-serving-cert', certFile, keyFile)),
         names,
       })),
     )
@@ -48,7 +52,7 @@ export async function namedCertificates(
 /** The pair to serve now, and how to read it again later. */
 interface ServingCertificate {
   readonly pair: CertificateAndKey
-  /** Rejects when it cannot be read. A pair made in memory stays what it is. */
+  /** Rejects when it cannot be read, or is no pair. One made in memory stays what it is. */
   reload(): Promise<CertificateAndKey>
 }
 
@@ -64,11 +68,7 @@ export async function servingCertificate(
     await writeWhenAbsent(options, ...kept)
     return await fromFiles(options, ...kept)
   } catch (error) {
-    throw managerErrors.make(
-      'SERVING_FAILED',
-      `unable to load server certificate: ${errorText(error)}`,
-      { cause: error },
-    )
+    throw managerErrors.make('SERVING_FAILED', errorText(error), { cause: error })
   }
 }
 
@@ -77,11 +77,25 @@ async function fromFiles(
   certFile: string,
   keyFile: string,
 ): Promise<ServingCertificate> {
-  const reload = async (): Promise<CertificateAndKey> => ({
-    certificatePem: await host.readTextFile(certFile),
-    privateKeyPem: await host.readTextFile(keyFile),
-  })
+  const reload = (): Promise<CertificateAndKey> => readPair(host, 'serving-cert', certFile, keyFile)
   return { pair: await reload(), reload }
+}
+
+/** Throws, in Go's words, when the files cannot be read or are no pair. `purpose` is how Go calls what they are for. */
+async function readPair(
+  host: Pick<HostEnvironment, 'readTextFile'>,
+  purpose: string,
+  certFile: string,
+  keyFile: string,
+): Promise<CertificateAndKey> {
+  const certificatePem = await host.readTextFile(certFile)
+  const privateKeyPem = await host.readTextFile(keyFile)
+  const name = JSON.stringify(`${purpose}::${certFile}::${keyFile}`)
+  if (certificatePem === '' || privateKeyPem === '')
+    throw new Error(`missing content for serving cert ${name}`)
+  const problem = keyPairProblem(certificatePem, privateKeyPem)
+  if (problem !== undefined) throw new Error(problem)
+  return { certificatePem, privateKeyPem }
 }
 
 function inMemory(pair: CertificateAndKey): ServingCertificate {
@@ -100,10 +114,18 @@ async function writeWhenAbsent(
   ])
   if (hasCert && hasKey) return
   if (hasCert !== hasKey) {
-    const [present, absent] = hasCert ? [certFile, keyFile] : [keyFile, certFile]
-    throw new Error(`found ${present} but not ${absent}, both are required`)
+    const absent = hasCert ? keyFile : certFile
+    throw new Error(
+      `error creating self-signed certificates: error reading ${absent}, certificate and key must be supplied as a pair`,
+    )
   }
-  await options.write(certFile, keyFile, selfSigned(options))
+  try {
+    await options.write(certFile, keyFile, selfSigned(options))
+  } catch (error) {
+    throw new Error(`error creating self-signed certificates: ${errorText(error)}`, {
+      cause: error,
+    })
+  }
 }
 
 async function isThere({ host }: ServingCertificateOptions, path: string): Promise<boolean> {
