@@ -166,7 +166,7 @@ test('the programs print their flags: what harnesses look for is there, what is 
   assert.match(apiServer.stdout, /^\s*--secure-port\b/m)
   assert.doesNotMatch(apiServer.stdout, /insecure-port/)
   assert.deepEqual([etcd.code, apiServer.code], [0, 0])
-  assert.equal(finished(program('kube-apiserver'), ['--version']).stdout, 'Kubernetes v1.36.0\n')
+  assert.equal(finished(program('kube-apiserver'), ['--version']).stdout, 'Kubernetes v1.36.2\n')
 })
 
 test('etcd is healthy, ends at once, and says why it cannot listen', async () => {

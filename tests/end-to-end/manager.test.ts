@@ -238,7 +238,7 @@ test('what cannot run exits with one line: 1 for options, 2 for durations of the
     /^E\S+ .*\] "command failed" err="unrecognized feature gate: NoSuch"\n$/,
   )
   const { code, stdout } = finished(bin, ['--version'])
-  assert.deepEqual([code, stdout], [0, 'Kubernetes v1.36.0\n'])
+  assert.deepEqual([code, stdout], [0, 'Kubernetes v1.36.2\n'])
   const timings = await manager('--leader-elect-renew-deadline=15s')
   assert.equal(await timings.ended, 2)
   assert.match(timings.log.join('\n'), /panic: leaseDuration must be greater than renewDeadline/)

@@ -16,6 +16,7 @@ export type {
   UnstructuredObject,
   WatchEvent,
 } from './object.ts'
+export { KUBERNETES_VERSION } from './kubernetes-version.ts'
 export { apiVersionOf, groupResourceOf, keyOf, pathOf, splitKey } from './resource-type.ts'
 export type { ResourceType } from './resource-type.ts'
 export type {

@@ -2,6 +2,7 @@
  * The parts of a cluster that talk to an API server: controllers, scheduler, simulated nodes. Which server, and as whom, is
  * the connection's matter: one in this process, or any other.
  */
+import { KUBERNETES_VERSION } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
 import { partClient } from './part-client.ts'
 import type { Client, Transport } from '@gyropilot/client'
@@ -89,7 +90,7 @@ export interface RunningPart {
 
 const RESYNC_MS = 12 * 3_600_000
 const USER_AGENT = {
-  version: 'v1.36.0',
+  version: `v${KUBERNETES_VERSION}`,
   os: 'linux',
   arch: 'amd64',
   commit: 'gyropil',

@@ -2,7 +2,7 @@
 import { GyropilotError, errorText, suggestion, tolerateLostOutput } from '@gyropilot/foundation'
 import { commands, commandsHelp } from './commands.ts'
 import { gyroErrors } from './errors.ts'
-import { KUBERNETES_VERSION, VERSION } from './version.ts'
+import { VERSION } from './version.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   tolerateLostOutput('gyro')
@@ -67,6 +67,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     }
     case 'version':
     case '--version':
+      const { KUBERNETES_VERSION } = await import('@gyropilot/api')
       process.stdout.write(`gyro v${VERSION} (Kubernetes v${KUBERNETES_VERSION})\n`)
       return
     case 'help':

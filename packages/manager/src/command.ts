@@ -1,5 +1,6 @@
 /** From the command line to an exit code. Contract: docs/behaviour/runtime/manager.md, Startup sequence, Shutdown and exit. */
 import { hostname } from 'node:os'
+import { KUBERNETES_VERSION } from '@gyropilot/api'
 import { goPlatform } from '@gyropilot/client'
 import {
   GyropilotError,
@@ -35,7 +36,7 @@ import type { ServingMaterial } from './system/https-server.ts'
 import { Verbosity } from './options/verbosity.ts'
 import { versionAnswer } from './version.ts'
 
-const VERSION = 'v1.36.0'
+const VERSION = `v${KUBERNETES_VERSION}`
 const COMMIT = 'gyropil'
 /** How often certificates and authorities are read again. */
 const RELOAD_EVERY_MS = 2_000

@@ -1,3 +1,5 @@
+import { KUBERNETES_VERSION } from '@gyropilot/api'
+
 /** The answer of `/version`: which Kubernetes this server behaves like. */
 export interface VersionInfo {
   readonly major: string
@@ -22,7 +24,7 @@ export const VERSION: VersionInfo = {
   emulationMinor: '36',
   minCompatibilityMajor: '1',
   minCompatibilityMinor: '35',
-  gitVersion: 'v1.36.0',
+  gitVersion: `v${KUBERNETES_VERSION}`,
   gitCommit: '',
   gitTreeState: 'clean',
   buildDate: '1970-01-01T00:00:00Z',

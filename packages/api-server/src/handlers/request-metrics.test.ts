@@ -313,9 +313,9 @@ test('who asks for what is deprecated is told in a gauge; unavailable group vers
   ])
   await request('DELETE', '/apis/apiregistration.k8s.io/v1/apiservices/v1.a.example.com')
   assert.deepEqual(await unavailable(), [])
-  assert.match((await lines('kubernetes_build_info'))[0]!, /git_version="v1.36.0".* 1$/)
+  assert.match((await lines('kubernetes_build_info'))[0]!, /git_version="v1.36.2".* 1$/)
   assert.deepEqual(await lines('version_info'), [
-    'version_info{binary="1.36.0",component="kube",emulation="1.36",min_compat="1.35"} 1',
+    'version_info{binary="1.36.2",component="kube",emulation="1.36",min_compat="1.35"} 1',
   ])
 })
 

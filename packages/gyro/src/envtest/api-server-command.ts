@@ -1,4 +1,5 @@
 /** kube-apiserver as test harnesses start it: what it was asked for, and how that is refused. */
+import { KUBERNETES_VERSION } from '@gyropilot/api'
 import { GyropilotError, errorText } from '@gyropilot/foundation'
 import { flagLines } from '../flag-help.ts'
 import { allApiServerFlags, apiServerFlagOptions } from './api-server-options.ts'
@@ -19,7 +20,7 @@ export async function apiServerCommand(args: readonly string[]): Promise<void> {
   try {
     const options = apiServerFlagOptions(args)
     if (options.help) process.stdout.write(`${HELP}${flagLines(allApiServerFlags, 120)}`)
-    else if (options.version) process.stdout.write('Kubernetes v1.36.0\n')
+    else if (options.version) process.stdout.write(`Kubernetes v${KUBERNETES_VERSION}\n`)
     else {
       const { serve } = await import('./serve-api.ts')
       await serve(options)

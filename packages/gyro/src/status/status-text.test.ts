@@ -32,7 +32,7 @@ test('what is known is shown, each on its line', () => {
     `https://127.0.0.1:6443  process 7
   folder      /home/a/shop
   since       2026-01-01T00:00:00Z, 5 minutes ago
-  version     gyro v1.2.3, Kubernetes v1.36.0
+  version     gyro v1.2.3, Kubernetes v1.36.2
   running     api-server, 2 simulated nodes
   nodes       2, 1 ready
   pods        5, 4 running

@@ -1,6 +1,6 @@
 /** How `gyro status` shows a cluster to people. Pure. */
+import { KUBERNETES_VERSION } from '@gyropilot/api'
 import type { RunningCluster } from '../running/running-cluster.ts'
-import { KUBERNETES_VERSION } from '../version.ts'
 import type { Inside } from './inside.ts'
 
 export interface ClusterStatus extends RunningCluster, Inside {

@@ -1,4 +1,5 @@
 /** The Node object of a simulated node. Contract: docs/behaviour/simulation/kubelet.md, Node object. Pure. */
+import { KUBERNETES_VERSION } from '@gyropilot/api'
 import type { Node, NodeCondition, NodeStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 
@@ -113,7 +114,7 @@ export function nodeStatus(
       containerRuntimeVersion: 'containerd://2.1.4',
       kernelVersion: '6.12.0-simulated',
       kubeProxyVersion: '',
-      kubeletVersion: 'v1.36.0',
+      kubeletVersion: `v${KUBERNETES_VERSION}`,
       machineID: configuration.name,
       operatingSystem: 'linux',
       osImage: OS_IMAGE,
