@@ -23,7 +23,7 @@ export interface AppWorld {
   /** Behind `logger`. */
   readonly verbosity: Verbosity
   readonly platform: { readonly os: string; readonly arch: string }
-  /** `v1.36.0` */
+  /** `v1.36.2` */
   readonly version: string
   readonly commit: string
   /** Of Node. */

@@ -23,7 +23,13 @@ import { gateWarnings } from './options/feature-gates.ts'
 import { helpText, usageOf } from './flags/help.ts'
 import { parseFlags } from './flags/pflag.ts'
 import { flagTexts } from './manager-pages.ts'
-import { Options, validate, validateGates, validateLogging } from './options/options.ts'
+import {
+  Options,
+  compatibilityVersions,
+  validate,
+  validateGates,
+  validateLogging,
+} from './options/options.ts'
 import { definitionsOf } from './program.ts'
 import type { Program } from './program.ts'
 import { namedCertificates, servingCertificate } from './identities/serving-certificate.ts'
@@ -68,7 +74,10 @@ export async function runProgram(program: Program, args: readonly string[]): Pro
   const stop = stopSignal()
   try {
     validate(options, (given) => program.problemsOf(given))
-    for (const { message, featureGate, value } of gateWarnings(options.gates()))
+    for (const { message, featureGate, value } of gateWarnings(
+      options.gates(),
+      compatibilityVersions(options),
+    ))
       logger.info(message, { featureGate, value })
     logger.info('Starting', { version: asked.version })
     await runApp(

@@ -10,7 +10,6 @@ import { cloudDescriptors, knownCloudControllers } from './cloud-controller-name
 import { nodeIpam } from '../options/controllers-configuration.ts'
 import { cloudProblems, servesWebhooks } from './cloud-options.ts'
 import { managerErrors } from '../errors.ts'
-import { gateValues } from '../options/feature-gates.ts'
 import { cloudFlagGroups } from '../flags/cloud-controller-manager-flags.ts'
 import type { Options } from '../options/options.ts'
 import { initialize } from './initialize-provider.ts'
@@ -99,7 +98,7 @@ function preparedWith(provider: CloudProvider, options: Options, world: AppWorld
 function cloudConfiguration(options: Options, provider: CloudProvider): ControllersConfiguration {
   return {
     ...defaultControllersConfiguration,
-    featureGates: gateValues(options.gates()),
+    featureGates: options.gateValues(),
     cloud: { provider, clusterName: options.text('cluster-name') },
     cloudNode: {
       concurrentNodeSyncs: options.number('concurrent-node-syncs'),

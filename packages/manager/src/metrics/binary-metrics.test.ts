@@ -17,7 +17,7 @@ function exposed(...args: readonly string[]): readonly string[] {
 test('the build, its versions and its gates are shown', () => {
   const lines = exposed('--feature-gates=PodDeletionCost=false')
   for (const line of [
-    'version_info{binary="1.36",component="kube",emulation="1.36",min_compat="1.35"} 1',
+    'version_info{binary="1.36.0",component="kube",emulation="1.36",min_compat="1.35"} 1',
     'kubernetes_feature_enabled{name="PodDeletionCost",stage="BETA"} 0',
     'kubernetes_feature_enabled{name="VolumeAttributesClass",stage=""} 1',
     'kubernetes_feature_enabled{name="KMSv1",stage="DEPRECATED"} 0',
@@ -34,7 +34,7 @@ test('an emulated version moves what it must stay compatible with, down to the o
     ['1.35', '1.34'],
     ['1.33', '1.33'],
   ]) {
-    const line = `version_info{binary="1.36",component="kube",emulation="${emulated}",min_compat="${oldest}"} 1`
+    const line = `version_info{binary="1.36.0",component="kube",emulation="${emulated}",min_compat="${oldest}"} 1`
     assert.ok(exposed(`--emulated-version=kube=${emulated}`).includes(line), line)
   }
 })

@@ -1,18 +1,13 @@
 /** Metrics about the binary itself, which dashboards join with. */
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import { exposeFeatureGates } from '../options/feature-gates.ts'
+import type { CompatibilityVersions } from '../options/go-version.ts'
 
 interface Build {
-  /** `v1.36.0` */
+  /** `v1.36.2` */
   readonly version: string
   readonly commit: string
   readonly platform: { readonly os: string; readonly arch: string }
-}
-
-/** `1.36` each. */
-export interface CompatibilityVersions {
-  readonly emulation: string
-  readonly minCompatibility: string
 }
 
 export function registerBinaryMetrics(
@@ -57,10 +52,10 @@ export function registerBinaryMetrics(
       labels: ['binary', 'component', 'emulation', 'min_compat'],
     })
     .set(1, {
-      binary: `${major}.${minor}`,
+      binary: version.replace(/^v/, ''),
       component: 'kube',
       emulation: versions.emulation,
       min_compat: versions.minCompatibility,
     })
-  exposeFeatureGates(metrics, gates)
+  exposeFeatureGates(metrics, gates, versions)
 }

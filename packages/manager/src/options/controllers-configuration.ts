@@ -3,7 +3,6 @@ import { defaultControllersConfiguration } from '@gyropilot/controllers'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import type { RecyclerTemplates } from './recycler-templates.ts'
 import { signingAuthorities } from '../identities/signing-authorities.ts'
-import { gateValues } from './feature-gates.ts'
 import type { Options } from './options.ts'
 
 export type HostFolders = NonNullable<
@@ -35,7 +34,7 @@ export function controllersConfiguration(
     ...keysConfiguration(options, surroundings),
     ...devicesConfiguration(options),
     ...endpointsConfiguration(options),
-    featureGates: gateValues(options.gates()),
+    featureGates: options.gateValues(),
     attachDetach: attachDetach(options),
     cronJob: {
       concurrentCronJobSyncs: options.number('concurrent-cron-job-syncs'),

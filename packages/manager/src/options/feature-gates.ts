@@ -1,22 +1,39 @@
 /** --feature-gates: what may be set, and what follows. Contract: docs/behaviour/runtime/manager.md, Flags. Pure. */
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import { featureGates } from './feature-gate-table.ts'
+import type { FeatureGate } from './feature-gate-table.ts'
+import { featureGatesAt } from './feature-gate-history.ts'
+import { CURRENT_VERSIONS } from './go-version.ts'
+import type { CompatibilityVersions } from './go-version.ts'
 
 export { featureGates } from './feature-gate-table.ts'
 export type { FeatureGate } from './feature-gate-table.ts'
+
+/** Those that the emulated version has, as it has them. */
+function gatesOf({ emulation }: CompatibilityVersions): ReadonlyMap<string, FeatureGate> {
+  return featureGatesAt(Number(emulation.slice('1.'.length)))
+}
 
 /** The first gate that does not exist. */
 export function unknownGate(settings: ReadonlyMap<string, boolean>): string | undefined {
   return [...settings.keys()].find((name) => !featureGates.has(name))
 }
 
-/** What is wrong with the given settings: an unknown gate, or locked ones set otherwise. */
-export function gateProblems(settings: ReadonlyMap<string, boolean>): readonly string[] {
+/** What is wrong with the given settings: an unknown gate, one that the emulated version has not yet, or locked ones set otherwise. */
+export function gateProblems(
+  settings: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions = CURRENT_VERSIONS,
+): readonly string[] {
   const problems: string[] = []
+  const emulated = gatesOf(versions)
   for (const [name, value] of settings) {
-    const gate = featureGates.get(name)
-    if (gate === undefined) return [...problems, `unrecognized feature gate: ${name}`]
-    if (gate.locked && value !== gate.default) {
+    if (!featureGates.has(name)) return [...problems, `unrecognized feature gate: ${name}`]
+    const gate = emulated.get(name)
+    if (gate === undefined) {
+      problems.push(
+        `cannot set feature gate ${name} to ${value}, feature is PreAlpha at emulated version ${versions.emulation}, min compatibility version ${versions.minCompatibility}`,
+      )
+    } else if (gate.locked && value !== gate.default) {
       problems.push(
         `cannot set feature gate ${name} to ${value}, feature is locked to ${gate.default}`,
       )
@@ -25,10 +42,19 @@ export function gateProblems(settings: ReadonlyMap<string, boolean>): readonly s
   return problems
 }
 
-/** A gate that is on needs these on. As kube-controller-manager 1.36.2 tells when it is started with one gate changed. */
+/** A gate that is on needs these on. As kube-controller-manager 1.36.2 tells when it is started with gates changed, emulating each version. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  AuthorizeNodeWithSelectors: ['AuthorizeWithSelectors'],
   ClusterTrustBundleProjection: ['ClusterTrustBundle'],
-  DRADeviceBindingConditions: ['DRAResourceClaimDeviceStatus'],
+  DRAAdminAccess: ['DynamicResourceAllocation'],
+  DRAConsumableCapacity: ['DynamicResourceAllocation'],
+  DRADeviceBindingConditions: ['DRAResourceClaimDeviceStatus', 'DynamicResourceAllocation'],
+  DRADeviceTaintRules: ['DRADeviceTaints'],
+  DRADeviceTaints: ['DynamicResourceAllocation'],
+  DRAExtendedResource: ['DynamicResourceAllocation'],
+  DRAPartitionableDevices: ['DynamicResourceAllocation'],
+  DRAPrioritizedList: ['DynamicResourceAllocation'],
+  DRASchedulerFilterTimeout: ['DynamicResourceAllocation'],
   DRAResourceClaimGranularStatusAuthorization: ['DRAResourceClaimDeviceStatus'],
   DRAWorkloadResourceClaims: ['GenericWorkload'],
   ExtendWebSocketsToKubelet: ['NodeDeclaredFeatures'],
@@ -37,6 +63,9 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   InPlacePodLevelResourcesVerticalScaling: ['NodeDeclaredFeatures', 'PodLevelResources'],
   InPlacePodVerticalScalingInitContainers: ['NodeDeclaredFeatures'],
   MatchLabelKeysInPodTopologySpreadSelectorMerge: ['MatchLabelKeysInPodTopologySpread'],
+  PodLifecycleSleepActionAllowZero: ['PodLifecycleSleepAction'],
+  ProcMountType: ['UserNamespacesSupport'],
+  ResourceHealthStatus: ['DynamicResourceAllocation'],
   ResourceHealthStatusMessage: ['ResourceHealthStatus'],
   RestartAllContainersOnContainerExits: ['ContainerRestartRules', 'NodeDeclaredFeatures'],
   StaleControllerConsistencyDaemonSet: ['AtomicFIFO'],
@@ -45,14 +74,18 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
   StaleControllerConsistencyStatefulSet: ['AtomicFIFO'],
   TopologyAwareWorkloadScheduling: ['GenericWorkload'],
   UnknownVersionInteroperabilityProxy: ['APIServerIdentity'],
+  UserNamespacesHostNetworkSupport: ['NodeDeclaredFeatures'],
   WindowsGracefulNodeShutdown: ['GracefulNodeShutdown'],
   WorkloadAwarePreemption: ['GangScheduling'],
   WorkloadWithJob: ['GenericWorkload'],
 }
 
 /** Gates that would be on without what they build on. Of settings that have no other problem. */
-export function dependencyProblems(settings: ReadonlyMap<string, boolean>): readonly string[] {
-  const values = gateValues(settings)
+export function dependencyProblems(
+  settings: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions = CURRENT_VERSIONS,
+): readonly string[] {
+  const values = gateValues(settings, versions)
   return Object.entries(NEEDS).flatMap(([gate, needed]) => {
     const missing = values[gate] ? needed.filter((name) => !values[name]) : []
     return missing.length === 0
@@ -68,9 +101,13 @@ interface GateWarning {
 }
 
 /** One for each gate that is set and will not exist for long. */
-export function gateWarnings(settings: ReadonlyMap<string, boolean>): readonly GateWarning[] {
+export function gateWarnings(
+  settings: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions = CURRENT_VERSIONS,
+): readonly GateWarning[] {
+  const emulated = gatesOf(versions)
   return [...settings].flatMap(([featureGate, value]) => {
-    const stage = featureGates.get(featureGate)?.stage
+    const stage = emulated.get(featureGate)?.stage
     if (stage !== 'GA' && stage !== 'DEPRECATED') return []
     const word = stage === 'GA' ? 'GA' : 'deprecated'
     const message = `Warning: setting ${word} feature gate. It will be removed in a future release.`
@@ -78,19 +115,22 @@ export function gateWarnings(settings: ReadonlyMap<string, boolean>): readonly G
   })
 }
 
-/** Every gate's value: its default, or as set; AllAlpha and AllBeta move the defaults of their stage. */
+/** Every gate's value: its default, or as set; AllAlpha and AllBeta move the defaults of their stage. Off: what is yet to come. */
 export function gateValues(
   settings: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions = CURRENT_VERSIONS,
 ): Readonly<Record<string, boolean>> {
   const ofStage: Partial<Record<string, boolean>> = {
     ALPHA: settings.get('AllAlpha'),
     BETA: settings.get('AllBeta'),
   }
+  const emulated = gatesOf(versions)
   return Object.fromEntries(
-    [...featureGates].map(([name, { default: preset, stage }]) => [
-      name,
-      settings.get(name) ?? ofStage[stage] ?? preset,
-    ]),
+    [...featureGates.keys()].map((name) => {
+      const gate = emulated.get(name)
+      if (gate === undefined) return [name, false]
+      return [name, settings.get(name) ?? ofStage[gate.stage] ?? gate.default]
+    }),
   )
 }
 
@@ -103,6 +143,7 @@ export const listedGates: readonly string[] = [...featureGates]
 export function exposeFeatureGates(
   metrics: MetricsRegistry,
   settings: ReadonlyMap<string, boolean>,
+  versions: CompatibilityVersions = CURRENT_VERSIONS,
 ): void {
   const enabled = metrics.gauge({
     name: 'kubernetes_feature_enabled',
@@ -110,8 +151,8 @@ export function exposeFeatureGates(
     labels: ['name', 'stage'],
     stability: 'BETA',
   })
-  for (const [name, isOn] of Object.entries(gateValues(settings))) {
-    const { stage } = featureGates.get(name)!
-    enabled.set(isOn ? 1 : 0, { name, stage: stage === 'GA' ? '' : stage })
+  const values = gateValues(settings, versions)
+  for (const [name, { stage }] of gatesOf(versions)) {
+    enabled.set(values[name] ? 1 : 0, { name, stage: stage === 'GA' ? '' : stage })
   }
 }

@@ -3,6 +3,18 @@
 /** Of the release whose flags and loops these are, 1.36. */
 export const NEWEST_MINOR = 36
 
+/** `1.36` each. */
+export interface CompatibilityVersions {
+  readonly emulation: string
+  readonly minCompatibility: string
+}
+
+/** Without flags: what is new in 1.36 is known, and 1.35 may run beside it. */
+export const CURRENT_VERSIONS: CompatibilityVersions = {
+  emulation: `1.${NEWEST_MINOR}`,
+  minCompatibility: `1.${NEWEST_MINOR - 1}`,
+}
+
 export interface Version {
   readonly numbers: readonly number[]
   /** What follows them. */

@@ -1,14 +1,13 @@
 /** Typed options from flags, and what is wrong with them together. Contract: docs/behaviour/runtime/manager.md. Pure. */
 import { aggregateText, formatGoDuration } from '@gyropilot/foundation'
 import type { FlagValue, ParsedFlags } from '../flags/pflag.ts'
-import type { CompatibilityVersions } from '../metrics/binary-metrics.ts'
 import { managerErrors } from '../errors.ts'
 import { unknownItems } from '../controller-names.ts'
 import { dependencyProblems, gateProblems, gateValues } from './feature-gates.ts'
 import { metricProblems } from '../metrics/metric-filters.ts'
 import { tlsProblem } from '../serving/tls-settings.ts'
 import { NEWEST_MINOR, parseVersion } from './go-version.ts'
-import type { Version } from './go-version.ts'
+import type { CompatibilityVersions, Version } from './go-version.ts'
 
 /** Reads a flag's value by type; the flag table is the only place that knows names and defaults. */
 export class Options {
@@ -50,9 +49,14 @@ export class Options {
     return this.#parsed.given
   }
 
+  /** Of every gate, as the version that is emulated knows it. */
+  gateValues(): Readonly<Record<string, boolean>> {
+    return gateValues(this.gates(), compatibilityVersions(this))
+  }
+
   /** Whether a gate is on, by its setting or its default. */
   isGateOn(name: string): boolean {
-    return gateValues(this.gates())[name] ?? false
+    return this.gateValues()[name] ?? false
   }
 
   get values(): ReadonlyMap<string, FlagValue> {
@@ -92,8 +96,9 @@ const HIGHEST_PORT = 65_535
 export function validateGates(options: Options): void {
   const versions = VERSION_FLAGS.flatMap((flag) => versionsOf(options, flag).problem ?? [])
   if (versions.length > 0) throw managerErrors.make('OPTIONS_INVALID', versions[0]!)
-  const unsettable = gateProblems(options.gates())
-  const gates = unsettable.length > 0 ? unsettable : dependencyProblems(options.gates())
+  const emulated = compatibilityVersions(options)
+  const unsettable = gateProblems(options.gates(), emulated)
+  const gates = unsettable.length > 0 ? unsettable : dependencyProblems(options.gates(), emulated)
   if (gates.length > 0) throw managerErrors.make('FEATURE_GATE_INVALID', aggregateText(gates))
 }
 
@@ -265,7 +270,7 @@ function minorOf(options: Options, flag: string): number | undefined {
   return versionsOf(options, flag).version?.numbers[1]
 }
 
-/** What --emulated-version and --min-compatibility-version say. The loops are those of 1.36 all the same. */
+/** What --emulated-version and --min-compatibility-version say. Gates are as in that version; what they do not gate is as in 1.36. */
 export function compatibilityVersions(options: Options): CompatibilityVersions {
   const emulated = minorOf(options, 'emulated-version') ?? NEWEST_MINOR
   const compatible =
