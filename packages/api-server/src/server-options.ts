@@ -44,8 +44,8 @@ export interface ApiServerOptions {
   readonly serviceRanges?: readonly string[]
   /** Where clients outside the process reach this server. Default `127.0.0.1`. */
   readonly advertiseAddress?: string
-  /** Keeps a Lease of this name for the server. Absent: none. */
-  readonly identity?: string
+  /** Of the machine: the server keeps a Lease in kube-system that is named after it. Absent: none. */
+  readonly hostname?: string
   /** Finds services that webhooks are configured with. Absent: as their objects say, ExternalName and endpoints. */
   readonly resolveService?: ServiceResolver
   /** Which plug-ins run, beyond or less than by default. */

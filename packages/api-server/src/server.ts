@@ -322,7 +322,7 @@ class EmbeddedApiServer implements ApiServer {
 
   async start(): Promise<void> {
     const { clock, random, advertiseAddress = DEFAULT_ADDRESS, serviceRanges } = this.#options
-    const { clientAuthorityPem, frontProxyAuthorityPem, identity, runtimeConfig } = this.#options
+    const { clientAuthorityPem, frontProxyAuthorityPem, hostname, runtimeConfig } = this.#options
     this.#expiry.start()
     this.#compaction = startCompaction(this.store, clock)
     const securePort = this.#listeners[0]?.port ?? DEFAULT_PORT
@@ -338,7 +338,7 @@ class EmbeddedApiServer implements ApiServer {
       serviceRanges,
       clientAuthorityPem,
       frontProxyAuthorityPem,
-      identity,
+      hostname,
       runtimeConfig,
     }
     this.#bootstrapped = await bootstrap(options)

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { SeededRandom } from '@gyropilot/foundation'
 import { fieldManagement } from '../field-management/field-management.ts'
 import { bootstrap } from './bootstrap.ts'
-import { startServer } from './fixtures.ts'
+import { PATCH, startServer } from './fixtures.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 
 describe('a fresh server', () => {
@@ -142,12 +142,27 @@ describe('what the server keeps', () => {
     await server.stop()
   })
 
-  test('with an identity, its lease is renewed every 10 s', async () => {
-    const { server, clock, stored } = await startServer({ identity: 'abc' })
+  test('a deleted ServiceCIDR is back within 10 s, and its status is applied where nothing is said', async () => {
+    const { server, clock, stored, call } = await startServer()
+    const path = '/apis/networking.k8s.io/v1/servicecidrs/kubernetes'
+    const cidr = (): Stored => stored('servicecidrs.networking.k8s.io', 'kubernetes')!
+    const owners = (): string[] =>
+      cidr()['metadata'].managedFields.map(
+        ({ manager, operation, subresource = '' }: Stored) =>
+          `${manager} ${operation} ${subresource}`,
+      )
+    const made = ['kubernetes-service-cidr-controller Apply status', 'kube-apiserver Update ']
+    assert.deepEqual(owners(), made)
+    const { uid } = cidr()['metadata']
+    assert.equal((await call('DELETE', path)).status, 200)
     await clock.advance(10_000)
-    const lease = stored('leases.coordination.k8s.io', 'kube-system/apiserver-abc')
-    assert.equal(lease?.['spec'].renewTime, '2026-11-21T00:00:10.000000Z')
-    assert.equal(lease?.['spec'].leaseDurationSeconds, 3600)
+    assert.notEqual(cidr()['metadata'].uid, uid)
+    assert.deepEqual(owners(), made)
+    await call('PATCH', `${path}/status`, { status: { conditions: null } }, PATCH)
+    assert.deepEqual(cidr()['status'], {})
+    await clock.advance(10_000)
+    assert.equal(cidr()['status'].conditions[0].status, 'True')
+    assert.deepEqual(owners(), made)
     await server.stop()
   })
 })

@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/api-server/subresources-and-admission.md, "What the server itself keeps".
  */
 import { semanticEqual } from '@gyropilot/api'
-import { every, formatMicroTime, formatTime } from '@gyropilot/foundation'
+import { every, formatTime } from '@gyropilot/foundation'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { SERVER_IDENTITY } from '../auth/index.ts'
 import type { ServerInternals } from '../contracts.ts'
@@ -17,9 +17,11 @@ import { ServiceRange } from '../service-ips/service-ranges.ts'
 import { builtInApiServices, unservedApiServices } from './api-services.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
+import { keepIdentityLease } from './identity-lease.ts'
 import { Keeper } from './keeper.ts'
 import type { KeptKind, RecordOwner } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
+import { keepServiceCidr } from './service-cidr.ts'
 
 interface BootstrapOptions {
   readonly server: ServerInternals
@@ -36,8 +38,8 @@ interface BootstrapOptions {
   readonly frontProxyAuthorityPem?: string
   /** Versions served beyond the default. */
   readonly runtimeConfig?: RuntimeConfig
-  /** Keeps the Lease of this server, `apiserver-<identity>`, renewed. Absent: none. */
-  readonly identity?: string
+  /** Of the machine: this server keeps a Lease that is named after it. Absent: none. */
+  readonly hostname?: string
 }
 
 export interface Bootstrapped {
@@ -56,8 +58,6 @@ const KIND = {
     ...kept('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
     hasGeneration: true,
   },
-  serviceCidrs: kept('networking.k8s.io', 'v1', 'servicecidrs', 'ServiceCIDR'),
-  leases: kept('coordination.k8s.io', 'v1', 'leases', 'Lease'),
   apiServices: kept('apiregistration.k8s.io', 'v1', 'apiservices', 'APIService'),
   clusterRoles: kept(RBAC, 'v1', 'clusterroles', 'ClusterRole'),
   clusterRoleBindings: kept(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding'),
@@ -81,35 +81,36 @@ const KIND = {
 
 const NAMESPACE_PERIOD_MS = 60_000
 const SERVICE_PERIOD_MS = 10_000
-const LEASE_PERIOD_MS = 10_000
-const LEASE_SECONDS = 3600
 const AUTO_UPDATE_SPEC = 'apf.kubernetes.io/autoupdate-spec'
 
 export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
-  const { clock, random, server } = options
-  const keeper = new Keeper(server.store, clock, random.fork('bootstrap'), ownerRecorder(options))
+  const { clock, random, server, serviceRanges: ranges = DEFAULT_SERVICE_RANGES } = options
+  const chance = random.fork('bootstrap')
+  const keeper = new Keeper(server.store, clock, chance, ownerRecorder(options))
   keepNamespaces(keeper)
   keepRbac(keeper)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
   keepFlowControl(keeper)
   keepApiServices(keeper, options)
-  keepServiceCidr(keeper, options)
+  keepServiceCidr(keeper, clock, ranges)
   keepConfigMaps(keeper, options)
   await keepKubernetesService(keeper, options)
-  if (options.identity !== undefined) renewLease(keeper, clock, options.identity)
   const timers = [
     every(clock, NAMESPACE_PERIOD_MS, () => keepNamespaces(keeper)),
     // A failure (a full range, say) is tried again at the next tick.
-    every(
-      clock,
-      SERVICE_PERIOD_MS,
-      () => void keepKubernetesService(keeper, options).catch(() => undefined),
-    ),
+    every(clock, SERVICE_PERIOD_MS, () => {
+      keepServiceCidr(keeper, clock, ranges)
+      void keepKubernetesService(keeper, options).catch(() => undefined)
+    }),
   ]
   const flowSchemas = keepFlowSchemaStatus(server.store, clock)
-  const { identity } = options
-  if (identity !== undefined)
-    timers.push(every(clock, LEASE_PERIOD_MS, () => renewLease(keeper, clock, identity)))
+  const { hostname, advertiseAddress, securePort } = options
+  if (hostname !== undefined) {
+    const leases = (): readonly Stored[] =>
+      server.list('coordination.k8s.io', 'leases', 'kube-system')
+    const address = { hostname, advertiseAddress, securePort }
+    timers.push(...keepIdentityLease({ keeper, clock, random: chance, leases, ...address }))
+  }
   return {
     stop() {
       flowSchemas.stop()
@@ -210,24 +211,6 @@ function keepFlowControl(keeper: Keeper): void {
   }
 }
 
-function keepServiceCidr(
-  keeper: Keeper,
-  { clock, serviceRanges: cidrs = DEFAULT_SERVICE_RANGES }: BootstrapOptions,
-): void {
-  const ready = {
-    type: 'Ready',
-    status: 'True',
-    lastTransitionTime: formatTime(clock.nowMs()),
-    reason: '',
-    message: 'Kubernetes default Service CIDR is ready',
-  }
-  keeper.ensure(KIND.serviceCidrs, {
-    metadata: { name: 'kubernetes' },
-    spec: { cidrs: [...cidrs] },
-    status: { conditions: [ready] },
-  })
-}
-
 function keepConfigMaps(
   keeper: Keeper,
   { clock, clientAuthorityPem, frontProxyAuthorityPem }: BootstrapOptions,
@@ -314,15 +297,4 @@ function keepContent(keeper: Keeper, kind: KeptKind, expected: Stored): void {
   const stored = keeper.ensure(kind, expected)
   const wanted: Stored = { ...stored, ...expected, metadata: stored['metadata'] }
   if (!semanticEqual(wanted, stored)) keeper.replace(kind, wanted)
-}
-
-function renewLease(keeper: Keeper, clock: Clock, identity: string): void {
-  const now = formatMicroTime(clock.nowMs())
-  const name = `apiserver-${identity}`
-  const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
-  const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime: now }
-  const object = { metadata: { name, namespace: 'kube-system', labels }, spec }
-  const stored = keeper.get(KIND.leases, object)
-  if (stored === undefined) keeper.create(KIND.leases, object)
-  else keeper.replace(KIND.leases, { ...stored, spec: { ...stored['spec'], renewTime: now } })
 }

@@ -71,6 +71,15 @@ export class Keeper {
     return this.#commit(kind, draft)
   }
 
+  /** Replaces what is stored as the owner of this entry, who has no other and owns what changes. */
+  apply(kind: KeptKind, entry: Stored, object: Stored): Stored {
+    const others = (object['metadata'].managedFields ?? []).filter(
+      ({ manager }: Stored) => manager !== entry['manager'],
+    )
+    const metadata = { ...object['metadata'], managedFields: [entry, ...others] }
+    return this.#commit(kind, { ...object, metadata })
+  }
+
   delete(kind: KeptKind, object: Stored): void {
     this.#store.commit({ collection: kind.collection, key: keyOf(object) }, () => undefined)
   }

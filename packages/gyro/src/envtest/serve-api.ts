@@ -5,6 +5,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import {
   createApiServer,
@@ -156,6 +157,7 @@ function serverSettings(
     serviceRanges: options.serviceRanges,
     featureGates: Object.fromEntries(options.featureGates),
     runtimeConfig: options.runtimeConfig,
+    hostname: hostname(),
     inFlight: { reading: options.readingLimit, mutating: options.mutatingLimit },
     ...(advertiseAddress !== '' && { advertiseAddress }),
   }

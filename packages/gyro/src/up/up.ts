@@ -1,4 +1,5 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
@@ -198,7 +199,7 @@ function serverSettings({
     runtimeConfig,
     featureGates: Object.fromEntries(featureGates),
     // As kubeadm starts it: what holds a node's credentials writes about that node alone.
-    serverOptions: { admissionSelection: { enabled: ['NodeRestriction'] } },
+    serverOptions: { admissionSelection: { enabled: ['NodeRestriction'] }, hostname: hostname() },
     ...(token === '' ? {} : { administratorToken: token }),
   }
 }
