@@ -5,7 +5,8 @@
 import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
 import { discoveryPlan, metadataPlan } from './messages-without-schema.ts'
 import { fieldNumbers, planOf, type MessagePlan } from './message-plan.ts'
-import { writeMembers } from './encode-message.ts'
+import { encodeMessage, writeMembers } from './encode-message.ts'
+import { LENGTH_DELIMITED } from './wire.ts'
 import { WireWriter } from './wire-writer.ts'
 
 /** `k8s` and a zero. */
@@ -22,18 +23,25 @@ export function hasMessage(apiVersion: string, kind: string): boolean {
   return planOfKind(apiVersion, kind) !== undefined
 }
 
-/** Throws for kinds without a message. */
-export function encodeAnswer(object: AnsweredObject): Uint8Array {
+/** The message of an object: that which was kept, else the one that is made. */
+export type KeptMessage = (object: AnsweredObject, make: () => Uint8Array) => Uint8Array
+
+/** `kept` is asked for the message of the object, or of each that a list holds. Throws for kinds without a message. */
+export function encodeAnswer(object: AnsweredObject, kept?: KeptMessage): Uint8Array {
   const writer = new WireWriter()
-  writeEnvelope(writer, object)
+  writeEnvelope(writer, object, kept)
   return writer.finish()
 }
 
 /** One event of a watch: four bytes of length, then message WatchEvent {1: type, 2: {1: object in its envelope}}. */
-export function encodeEventFrame(type: string, object: AnsweredObject): Uint8Array {
+export function encodeEventFrame(
+  type: string,
+  object: AnsweredObject,
+  kept?: KeptMessage,
+): Uint8Array {
   const writer = new WireWriter()
   writer.messageField(2, () => {
-    writer.messageField(1, () => writeEnvelope(writer, object))
+    writer.messageField(1, () => writeEnvelope(writer, object, kept))
   })
   writer.stringField(1, type)
   const length = Buffer.alloc(4)
@@ -42,19 +50,47 @@ export function encodeEventFrame(type: string, object: AnsweredObject): Uint8Arr
   return writer.finish()
 }
 
-function writeEnvelope(writer: WireWriter, object: AnsweredObject): void {
+function writeEnvelope(
+  writer: WireWriter,
+  object: AnsweredObject,
+  kept: KeptMessage | undefined,
+): void {
   const apiVersion = String(object['apiVersion'] ?? '')
   const kind = String(object['kind'] ?? '')
   const plan = planOfKind(apiVersion, kind)
   if (plan === undefined) throw new Error(`no message for ${apiVersion} ${kind}`)
   writer.stringField(4, '')
   writer.stringField(3, '')
-  writer.messageField(2, () => writeMembers(writer, object, plan))
+  if (kept === undefined) writer.messageField(2, () => writeMembers(writer, object, plan))
+  else writer.messageField(2, () => writeKept(writer, object, plan, kept))
   writer.messageField(1, () => {
     writer.stringField(2, kind)
     writer.stringField(1, apiVersion)
   })
   writer.raw(PREFIX)
+}
+
+/** Items are the last field of every list. */
+const ITEMS_FIELD = 2
+
+function writeKept(
+  writer: WireWriter,
+  object: AnsweredObject,
+  plan: MessagePlan,
+  kept: KeptMessage,
+): void {
+  const items = plan.fields.get(ITEMS_FIELD)
+  if (items?.name !== 'items' || items.value.kind !== 'message') {
+    writer.raw(kept(object, () => encodeMessage(object, plan)))
+    return
+  }
+  const itemPlan = items.value.plan()
+  const { items: values, ...head } = object
+  for (const item of ((values ?? []) as readonly AnsweredObject[]).toReversed()) {
+    writer.bytes(kept(item, () => encodeMessage(item, itemPlan)))
+    writer.tag(ITEMS_FIELD, LENGTH_DELIMITED)
+  }
+  writeMembers(writer, head, plan)
 }
 
 function planOfKind(apiVersion: string, kind: string): MessagePlan | undefined {

@@ -1,6 +1,6 @@
 /** JSON, YAML and protobuf on the wire. Contract: docs/behaviour/api-server/requests.md, "Response (Accept)". */
 import type { Stored } from '@gyropilot/schema/objects'
-import { encodedItem, encodedObject } from '../storage/encoding.ts'
+import { encodedItem, encodedMessage, encodedObject } from '../storage/encoding.ts'
 import type { AnswerBody } from './answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import type { AnsweredObject, ProtobufAnswers } from '@gyropilot/protobuf'
@@ -45,7 +45,7 @@ export async function encodeBody(
   if (mediaType === PROTOBUF) {
     const { encodeAnswer } = await protobufAnswers()
     const value = body.kind === 'object' ? body.value : { ...body.head, items: body.items }
-    return [encodeAnswer(value as AnsweredObject)]
+    return [encodeAnswer(value as AnsweredObject, encodedMessage)]
   }
   const value =
     body.kind === 'object'
@@ -105,9 +105,21 @@ let lastLine: Buffer | undefined
 /** What carries the events of a watch: type, the object, and what is shown of it. */
 export type EventEncoder = (type: string, object: Stored, shown: unknown) => Uint8Array
 
+/** The last frame, as the last line. */
+let lastFrameType = ''
+let lastFramed: unknown
+let lastFrame: Uint8Array | undefined
+
 /** Frames of protobuf instead of lines of JSON. */
 export function protobufEvents({ encodeEventFrame }: ProtobufAnswers): EventEncoder {
-  return (type, _, shown) => encodeEventFrame(type, shown as AnsweredObject)
+  return (type, object, shown) => {
+    if (shown === lastFramed && type === lastFrameType && lastFrame !== undefined) return lastFrame
+    const isKept = type !== 'DELETED' && shown === object
+    lastFrame = encodeEventFrame(type, shown as AnsweredObject, isKept ? encodedMessage : undefined)
+    lastFrameType = type
+    lastFramed = shown
+    return lastFrame
+  }
 }
 
 /** Bytes of the length that stands before a frame. */

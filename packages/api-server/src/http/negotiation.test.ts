@@ -20,7 +20,13 @@ const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = 
   ['application/yaml;q=0.5, application/json', 'application/json'],
   ['text/html, application/json', 'application/json'],
   ['application/json;foo=bar', 'application/json'],
-  ['application/vnd.kubernetes.protobuf,application/json', 'application/json'],
+  [`${PROTOBUF},application/json`, PROTOBUF],
+  [`application/json, ${PROTOBUF}`, 'application/json'],
+  [`${PROTOBUF};q=0.8, application/json`, 'application/json'],
+  [`${PROTOBUF};q=0.4, */*;q=0.9`, 'application/json'],
+  [`*/*;q=0.9, ${PROTOBUF};q=0.4`, PROTOBUF],
+  ['application/*;q=0.9, application/yaml;q=0.4', 'application/yaml'],
+  ['*/*, application/yaml', 'application/yaml'],
   ['application/cbor, */*;q=0.1', 'application/json'],
   [PROTOBUF, PROTOBUF],
   [`${PROTOBUF}, application/cbor`, PROTOBUF],
@@ -35,9 +41,10 @@ const ANSWERS: readonly (readonly [accept: string | undefined, as: string])[] = 
   [`${METADATA_AS_PROTOBUF}, ${PROTOBUF}`, `${PROTOBUF} PartialObjectMetadata v1`],
   [
     `${METADATA_AS_PROTOBUF}, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json`,
-    'application/json PartialObjectMetadata v1',
+    `${PROTOBUF} PartialObjectMetadata v1`,
   ],
-  [`${PROTOBUF}, ${table}v1, application/json`, 'application/json'],
+  [`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1, ${table}v1`, 'application/json Table v1'],
+  [`${PROTOBUF}, ${table}v1, application/json`, PROTOBUF],
   [`${table}v1`, 'application/json Table v1'],
   [`${table}v1beta1`, 'application/json Table v1beta1'],
   [`${table}v2,application/json`, 'application/json'],
@@ -130,9 +137,10 @@ test('yaml on a watch is refused in YAML', () => {
   assert.equal(errorType('text/html'), undefined)
 })
 
-test('who takes protobuf alone gets refusals in it, but not who wished for a form of objects', () => {
+test('who takes protobuf first gets refusals in it, but not who wished for a form of objects', () => {
   assert.equal(errorType(PROTOBUF)?.mediaType, PROTOBUF)
-  assert.equal(errorType(`${PROTOBUF}, application/json`)?.mediaType, 'application/json')
+  assert.equal(errorType(`${PROTOBUF}, application/json`)?.mediaType, PROTOBUF)
+  assert.equal(errorType(`application/json, ${PROTOBUF}`)?.mediaType, 'application/json')
   assert.equal(errorType(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`), undefined)
 })
 

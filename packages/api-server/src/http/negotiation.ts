@@ -34,22 +34,30 @@ interface AcceptClause {
 
 const parsedAccepts = new Map<string, readonly AcceptClause[]>()
 
-/** Clauses by falling quality, wildcards of the same quality last, otherwise in their order. */
+/** Clauses in the order in which they are tried. */
 export function parseAccept(accept: string): readonly AcceptClause[] {
   const known = parsedAccepts.get(accept)
   if (known !== undefined) return known
-  const clauses = accept
-    .split(',')
-    .map(parseClause)
-    .filter((clause) => clause !== undefined)
-    .sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b))
+  const clauses: AcceptClause[] = []
+  for (const clause of accept.split(',').map(parseClause))
+    if (clause !== undefined) insert(clauses, clause)
   // Clients send the same few headers again and again; strangers may not fill the memory.
   if (parsedAccepts.size < 256 && accept.length < 1024) parsedAccepts.set(accept, clauses)
   return clauses
 }
 
-function wildcards({ type }: AcceptClause): number {
-  return type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
+/** Before all at the end that it goes before: a wildcard may stand behind what is named with a lower quality, if it came first. */
+function insert(clauses: AcceptClause[], clause: AcceptClause): void {
+  let at = clauses.length
+  while (at > 0 && goesBefore(clause, clauses[at - 1]!)) at--
+  clauses.splice(at, 0, clause)
+}
+
+/** Of higher quality, or named where the other is a wildcard, whatever their qualities. */
+function goesBefore({ type, quality }: AcceptClause, other: AcceptClause): boolean {
+  if (quality > other.quality) return true
+  if (!type.startsWith('*/') && other.type.startsWith('*/')) return true
+  return !type.endsWith('/*') && other.type.endsWith('/*')
 }
 
 /** A lone `*` is every type. A parameter with no value or with two is skipped, a quality that is no number is 0; quotes belong to a value. */
@@ -85,37 +93,20 @@ interface NegotiationOptions {
   readonly serverVersions?: boolean
 }
 
-/**
- * The type of the answer, or 406. Who takes the same in JSON too is given JSON rather than protobuf: it costs the server less.
- * JSON that would say something else, the object where its metadata is wished for first, is not the same.
- */
+/** The type of the answer: the first that is accepted and fits. Or 406. */
 export function negotiate(accept: string | undefined, options: NegotiationOptions): NegotiatedType {
   if (accept === undefined || accept === '') return PLAIN_JSON
-  let inProtobuf: NegotiatedType | undefined
   for (const clause of parseAccept(accept)) {
     for (const mediaType of MEDIA_TYPES) {
       if (!covers(clause.type, mediaType)) continue
       const found = formOf(mediaType, clause, options)
       if (found === undefined) continue
-      if (mediaType === PROTOBUF) inProtobuf ??= found
-      else if (inProtobuf !== undefined) {
-        if (sameInJson(found, inProtobuf)) return found
-      } else if (options.watch && mediaType === 'application/yaml') {
-        // What fits first counts, and only then it is seen that it cannot be streamed.
-        throw notAcceptable(true)
-      } else return found
+      // What fits first counts, and only then it is seen that it cannot be streamed.
+      if (options.watch && mediaType === 'application/yaml') throw notAcceptable(true)
+      return found
     }
   }
-  if (inProtobuf !== undefined) return inProtobuf
   throw notAcceptable(false)
-}
-
-function sameInJson({ mediaType, transformation }: NegotiatedType, other: NegotiatedType): boolean {
-  return (
-    mediaType === 'application/json' &&
-    transformation?.as === other.transformation?.as &&
-    transformation?.version === other.transformation?.version
-  )
 }
 
 const PLAIN_JSON: NegotiatedType = {

@@ -64,7 +64,7 @@ async function create(metadata: object, data = {}) {
   return JSON.parse(bytes.toString())
 }
 
-test('who takes protobuf alone reads objects, lists and refusals in it', async () => {
+test('who takes protobuf first reads objects, lists and refusals in it', async () => {
   const body = await create({ name: 'a', labels: { of: 'protobuf' } }, { key: 'value' })
   const one = await get(`${MAPS}/a`)
   assert.equal(one.type, PROTOBUF)
@@ -82,7 +82,27 @@ test('who takes protobuf alone reads objects, lists and refusals in it', async (
     [missing.status, missing.type, (refusal as { message: string }).message],
     [404, PROTOBUF, 'configmaps "nosuch" not found'],
   )
-  assert.equal((await get(`${MAPS}/a`, `${PROTOBUF},application/json`)).type, 'application/json')
+  const again = await get(`${MAPS}/a`, `${PROTOBUF},application/json`)
+  assert.equal(again.type, PROTOBUF)
+  assert.deepEqual(again.bytes, one.bytes)
+  assert.equal((await get(`${MAPS}/a`, `application/json,${PROTOBUF}`)).type, 'application/json')
+})
+
+test('what is kept of an object is that of its last state', async () => {
+  const { metadata } = await create({ name: 'changed' }, { key: '1' })
+  await get(`${MAPS}/changed`)
+  const changed = await call(`${MAPS}/changed`, PROTOBUF, 'PUT', { metadata, data: { key: '2' } })
+  for (const { bytes } of [changed, await get(`${MAPS}/changed`)]) {
+    const { data } = (await decodeProtobuf(bytes, EXPECTED)) as { data: object }
+    assert.deepEqual(data, { key: '2' })
+  }
+  const list = await get(`${MAPS}?fieldSelector=metadata.name%3Dchanged`)
+  const expected = { ...EXPECTED, kind: 'ConfigMapList' }
+  const { items } = (await decodeProtobuf(list.bytes, expected)) as { items: { data: object }[] }
+  assert.deepEqual(
+    items.map(({ data }) => data),
+    [{ key: '2' }],
+  )
 })
 
 test('a watch sends frames of protobuf', async () => {

@@ -26,6 +26,19 @@ export function encodedObject(object: Stored): string {
  */
 export function forgetEncoding(object: Stored): void {
   encodings.delete(object)
+  messages.delete(object)
+}
+
+const messages = new WeakMap<object, Uint8Array>()
+
+/** Its message of protobuf, kept as its JSON is: what a write is answered with goes to all who watch, too. */
+export function encodedMessage(object: object, make: () => Uint8Array): Uint8Array {
+  let message = messages.get(object)
+  if (message === undefined) {
+    message = make()
+    if (Object.isFrozen(object)) messages.set(object, message)
+  }
+  return message
 }
 
 /** The JSON of an item of a list, which has no kind and apiVersion of its own. */
