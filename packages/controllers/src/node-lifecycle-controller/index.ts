@@ -43,7 +43,7 @@ function build(context: ControllerContext<ControllersConfiguration>): RunnableCo
   const queues = [
     runKeyedController(nodeLogic(context), context),
     runKeyedController(
-      podLogic(context, (name) => monitor.recordOf(name)),
+      podLogic(context, (name) => monitor.recordOf(name), nodeLifecycle.nodeMonitorPeriodMs),
       context,
     ),
   ]

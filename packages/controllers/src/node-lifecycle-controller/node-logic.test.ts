@@ -47,7 +47,7 @@ test('an error of taints or labels is told and not tried again; labels are set a
 
 test('a pod is looked at when it is bound', () => {
   const bound = pod('p', 'n')
-  const logic = podLogic({ informers: fakeInformers([]) }, () => undefined)
+  const logic = podLogic({ informers: fakeInformers([]) }, () => undefined, 5_000)
   const [watch] = logic.watches
   assert.deepEqual([logic.queueName, logic.workers], ['node_lifecycle_controller_pods', 4])
   assert.equal(logic.alsoAwait?.length, 1)
@@ -70,18 +70,30 @@ for (const [title, record, isCached, writeCount, error] of verdicts) {
   test(`a pod that comes to ${title}: ${writeCount === 0 ? 'left alone' : 'not ready'}`, () => {
     const cached = isCached ? [pod('p', 'n'), node('n')] : [pod('p', 'n')]
     const asked: string[] = []
-    const logic = podLogic({ informers: fakeInformers(cached) }, (name) => {
+    const recordOf = (name: string): HealthRecord | undefined => {
       asked.push(name)
       return record
-    })
+    }
+    const logic = podLogic({ informers: fakeInformers(cached) }, recordOf, 5_000)
     const { result, writes } = drive(logic.reconcile(logic.observe('ns/p')!))
     assert.deepEqual([asked, writes.length], [['n'], writeCount])
     assert.match((result?.error as Error | undefined)?.message ?? '', error ?? /^$/)
   })
 }
 
+test('a pod that is seen before its node was looked at waits for that; of a node that is gone it does not', () => {
+  let record: HealthRecord | undefined
+  const informers = fakeInformers([pod('p', 'n'), node('n'), pod('q', 'gone')])
+  const logic = podLogic({ informers }, () => record, 5_000)
+  const sync = (key: string) => drive(logic.reconcile(logic.observe(key)!))
+  assert.deepEqual(sync('ns/p').result, { requeueAfterMs: 5_000 })
+  assert.equal(sync('ns/q').result, undefined)
+  record = lost
+  assert.equal(sync('ns/p').writes.length, 1)
+})
+
 test('a namesake on the same node is another pod', () => {
-  const [watch] = podLogic({ informers: fakeInformers() }, () => undefined).watches
+  const [watch] = podLogic({ informers: fakeInformers() }, () => undefined, 5_000).watches
   const before = pod('p', 'n')
   const after = { ...before, metadata: { ...before.metadata, uid: 'another' } }
   assert.deepEqual([...watch!.onUpdate!(before, before)], [])
@@ -89,7 +101,11 @@ test('a namesake on the same node is another pod', () => {
 })
 
 test('a pod that is gone is nothing to look at; one that cannot be marked is tried again', () => {
-  const logic = podLogic({ informers: fakeInformers([pod('p', 'n'), node('n')]) }, () => lost)
+  const logic = podLogic(
+    { informers: fakeInformers([pod('p', 'n'), node('n')]) },
+    () => lost,
+    5_000,
+  )
   assert.equal(logic.observe('ns/gone'), undefined)
   const onWrite = () => refused(500, 'InternalError', 'no')
   const { result } = drive(logic.reconcile(logic.observe('ns/p')!), { onWrite })

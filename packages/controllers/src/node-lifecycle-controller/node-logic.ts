@@ -51,9 +51,11 @@ interface BoundPod {
   readonly node: Node | undefined
 }
 
+/** `passEveryMs`: within that time the monitor has looked at a node that is new to it. */
 export function podLogic(
   { informers }: Informers,
   recordOf: (nodeName: string) => HealthRecord | undefined,
+  passEveryMs: number,
 ): KeyedController<BoundPod> {
   const pods = informers.informer(resources.pods)
   const nodes = informers.informer(resources.nodes)
@@ -81,12 +83,13 @@ export function podLogic(
       const nodeName = pod.spec?.nodeName ?? ''
       return { pod, record: recordOf(nodeName), node: nodes.lister.get(undefined, nodeName) }
     },
-    reconcile: reconcilePod,
+    reconcile: (bound) => reconcilePod(bound, passEveryMs),
   }
 }
 
-function* reconcilePod({ pod, record, node }: BoundPod): Reconcile {
-  if (record === undefined) return
+function* reconcilePod({ pod, record, node }: BoundPod, passEveryMs: number): Reconcile {
+  // At a start pods come before the first pass. Of a node that is not ready by then nobody else would mark them.
+  if (record === undefined) return node && { requeueAfterMs: passEveryMs }
   const nodeName = pod.spec?.nodeName ?? ''
   if (node === undefined) return { error: new Error(`node ${nodeName} is not in the cache`) }
   if (record.ready === undefined || record.ready.status === 'True') return
