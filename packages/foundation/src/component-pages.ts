@@ -11,8 +11,10 @@ export interface ComponentStatus {
   readonly nowMs: number
   /** `v26.1.0`: stands where upstream names its Go version. */
   readonly runtimeVersion: string
-  /** `1.36.0` */
+  /** `1.36.2` */
   readonly version: string
+  /** `1.35`; without it that of the version. */
+  readonly emulatedVersion?: string
   readonly paths: readonly string[]
 }
 
@@ -31,7 +33,7 @@ export const COMPONENT_PAGE_VERSIONS: readonly string[] = ['v1alpha1', 'v1beta1'
 export function statusPage(status: ComponentStatus): ComponentPage {
   const { component, startedMs, nowMs, runtimeVersion, version } = status
   const upSeconds = Math.floor((nowMs - startedMs) / 1000)
-  const emulated = version.split('.').slice(0, 2).join('.')
+  const emulated = status.emulatedVersion ?? version.split('.').slice(0, 2).join('.')
   const paths = status.paths.toSorted(compareStrings)
   const lines = [
     `Started: ${unixDate(startedMs)}`,

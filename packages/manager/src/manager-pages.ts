@@ -9,6 +9,7 @@ import { managerErrors } from './errors.ts'
 import { flagValueText } from './flags/pflag.ts'
 import type { FlagDefinition } from './flags/pflag.ts'
 import type { LeaderMigration } from './election/leader-migration.ts'
+import { compatibilityVersions } from './options/options.ts'
 import type { Options } from './options/options.ts'
 import { definitionsOf } from './program.ts'
 import type { Program } from './program.ts'
@@ -108,6 +109,7 @@ function routerOf(given: ManagerPagesOptions, auth: DelegatedAuth): ServedPages[
             nowMs: clock.nowMs(),
             runtimeVersion,
             version: version.replace(/^v/, ''),
+            emulatedVersion: compatibilityVersions(options).emulation,
           }),
         }
       : {}),

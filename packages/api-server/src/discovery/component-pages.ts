@@ -3,13 +3,14 @@ import {
   COMPONENT_PAGE_VERSIONS,
   PrometheusRegistry,
   flagsPage,
+  metricsContentType,
+  parseAccept,
   statusPage,
   type Clock,
   type ComponentPage,
 } from '@gyropilot/foundation'
 import { ApiError } from '../contracts.ts'
 import { text, type Answer } from '../http/answer.ts'
-import { parseAccept } from '../http/negotiation.ts'
 
 const COMPONENT = 'apiserver'
 const PATHS = ['/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz', '/version']
@@ -62,13 +63,13 @@ export class ComponentPages {
       case '/statusz':
         return pageAnswer(this.#status(), accept)
       case '/metrics/slis':
-        return this.prometheus(this.#slis.expose())
+        return this.prometheus(this.#slis.expose(), accept)
     }
     return undefined
   }
 
-  prometheus(content: string): Answer {
-    const contentType = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
+  prometheus(content: string, accept: string | undefined): Answer {
+    const contentType = metricsContentType(accept)
     return {
       status: 200,
       headers: { 'process-start-time-unix': String(Math.floor(this.#startedMs / 1000)) },

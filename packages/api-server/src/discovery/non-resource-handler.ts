@@ -154,7 +154,7 @@ export class NonResources implements NonResourceHandler {
           body: { kind: 'object', value: version },
         } satisfies Answer
       case '/metrics':
-        return metrics === undefined ? undefined : pages.prometheus(metrics.expose())
+        return metrics && pages.prometheus(metrics.expose(), headerOf(request.headers, 'accept'))
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':

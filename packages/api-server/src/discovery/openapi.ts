@@ -1,9 +1,8 @@
 /** OpenAPI documents. Contract: docs/behaviour/api-server/requests.md, "Other endpoints". */
 import { hash } from 'node:crypto'
-import { formatTime, type Clock } from '@gyropilot/foundation'
+import { formatTime, parseAccept, type Clock } from '@gyropilot/foundation'
 import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
-import { parseAccept } from '../http/negotiation.ts'
 import type { ForeignDocuments } from '../aggregation/foreign-documents.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'

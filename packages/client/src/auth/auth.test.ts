@@ -353,6 +353,13 @@ for (const [title, server, variables, expected] of PROXIES) {
     assert.equal(proxyFromEnvironment(server, new FakeHost({}, variables)), expected))
 }
 
+test('without a plug-in the time to live is exposed as +Inf', () => {
+  const metrics = new PrometheusRegistry()
+  const pool = new TransportPool({ host: new FakeHost(), clock: virtualClock(), metrics })
+  pool.transport({ server: 'https://s', tls: {} })
+  assert.match(metrics.expose(), /^rest_client_exec_plugin_ttl_seconds \+Inf$/m)
+})
+
 test('clients with equal TLS settings share a transport; removed and unknown auth providers are refused', () => {
   const metrics = new PrometheusRegistry()
   const pool = new TransportPool({ host: new FakeHost(), clock: virtualClock(), metrics })

@@ -12,7 +12,7 @@ import { usesTls } from '../kubeconfig/rest-config.ts'
 import type { Transport } from '../transport.ts'
 import { authenticatedTransport, basicCredentials, bearerToken } from './credentials.ts'
 import type { Credentials } from './credentials.ts'
-import { ExecCredentials, refuseApiVersion } from './exec-credentials.ts'
+import { ExecCredentials, execTtlSeconds, refuseApiVersion } from './exec-credentials.ts'
 import { impersonatingTransport } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { tlsFromFiles } from './tls-files.ts'
@@ -42,6 +42,7 @@ export class TransportPool {
 
   constructor(options: ConnectionOptions) {
     this.#options = options
+    execTtlSeconds(this.#metrics()).set(Infinity)
   }
 
   /** A transport with the identity of `config`. Throws GyropilotError for what cannot be used. */

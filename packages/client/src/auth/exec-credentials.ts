@@ -51,10 +51,7 @@ export class ExecCredentials implements Credentials {
       help: 'Number of calls to an exec plugin, partitioned by the type of event encountered (no_error, plugin_execution_error, plugin_not_found_error, client_internal_error) and an optional exit code. The exit code will be set to 0 if and only if the plugin call was successful.',
       labels: ['call_status', 'code'],
     })
-    this.#ttlSeconds = metrics.gauge({
-      name: 'rest_client_exec_plugin_ttl_seconds',
-      help: 'Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are unused or manage no TLS certificates, the value will be +INF.',
-    })
+    this.#ttlSeconds = execTtlSeconds(metrics)
     metrics.onCollect(() => this.#ttlSeconds.set(this.#ttl()))
   }
 
@@ -221,6 +218,14 @@ export class ExecCredentials implements Credentials {
     const { expiresMs } = this.#credential ?? {}
     return expiresMs === undefined ? Infinity : (expiresMs - this.#context.clock.nowMs()) / 1000
   }
+}
+
+/** Of the shortest-lived credential of a plug-in; +Inf without any. */
+export function execTtlSeconds(metrics: MetricsRegistry): Gauge {
+  return metrics.gauge({
+    name: 'rest_client_exec_plugin_ttl_seconds',
+    help: 'Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are unused or manage no TLS certificates, the value will be +INF.',
+  })
 }
 
 /** Throws for a plug-in that could not be understood, before it is run. */

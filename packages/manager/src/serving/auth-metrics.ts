@@ -1,6 +1,7 @@
 /** What is counted of those who ask: names, labels and buckets are upstream's. */
 import { StatusError } from '@gyropilot/client'
-import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
+import type { Clock, Gauge, Histogram, MetricsRegistry } from '@gyropilot/foundation'
+import type { CacheObserver } from './expiring-cache.ts'
 
 type AuthenticationResult = 'success' | 'error'
 type AuthorizationResult = 'allowed' | 'no-opinion' | 'error'
@@ -10,6 +11,18 @@ const ALPHA = { stability: 'ALPHA' } as const
 /** A millisecond, doubled 14 times. */
 const DECISION_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** power / 1000)
 const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]
+const CACHE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const HOUR = 3600
+const DAY = 24 * HOUR
+const EXPIRATION_BUCKETS = [
+  0,
+  HOUR / 2,
+  HOUR,
+  2 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * DAY),
+]
 /** Other names are not told apart: there may be any number of them. */
 const NAMED = new Set([
   'admin',
@@ -22,10 +35,58 @@ const NAMED = new Set([
 export class AuthMetrics {
   readonly #clock: Clock
   readonly #registry: MetricsRegistry
+  readonly #certificateSeconds: Histogram
 
   constructor(clock: Clock, registry: MetricsRegistry) {
     this.#clock = clock
     this.#registry = registry
+    this.#certificateSeconds = registry.histogram({
+      ...ALPHA,
+      name: 'apiserver_client_certificate_expiration_seconds',
+      help: 'How long the certificates are valid yet that requests are made with.',
+      buckets: EXPIRATION_BUCKETS,
+    })
+    this.#certificateSeconds.initialize({})
+  }
+
+  /** One whose holder may be asked for, whether an authority vouches for it or not. */
+  certificateShown(remainingSeconds: number): void {
+    this.#certificateSeconds.observe(remainingSeconds)
+  }
+
+  /** Of the cache of tokens that were reviewed. */
+  tokenCache(): CacheObserver {
+    return {
+      asked: () => {
+        const startedMs = this.startedMs()
+        return (known) => {
+          const labels = { status: known ? 'hit' : 'miss' }
+          this.#count('authentication_token_cache_request_total', '', labels)
+          const name = 'authentication_token_cache_request_duration_seconds'
+          this.#time(name, '', CACHE_BUCKETS, labels, startedMs)
+        }
+      },
+      waiting: () => this.#active('blocked'),
+      fetching: () => {
+        const done = this.#active('in_flight')
+        return (succeeded) => {
+          done()
+          const labels = { status: succeeded ? 'ok' : 'error' }
+          this.#count('authentication_token_cache_fetch_total', '', labels)
+        }
+      },
+    }
+  }
+
+  #active(status: 'blocked' | 'in_flight'): () => void {
+    const gauge: Gauge = this.#registry.gauge({
+      ...ALPHA,
+      name: 'authentication_token_cache_active_fetch_count',
+      help: '',
+      labels: ['status'],
+    })
+    gauge.add(1, { status })
+    return () => gauge.add(-1, { status })
   }
 
   /** For one of the three below. */

@@ -66,7 +66,7 @@ export class Authentication {
 
   constructor(options: AuthenticationOptions) {
     this.#options = options
-    this.#tokens = new ExpiringCache(options.clock)
+    this.#tokens = new ExpiringCache(options.clock, options.metrics.tokenCache())
   }
 
   /** A credential that fails does not keep a later one from being accepted. */
@@ -105,6 +105,8 @@ export class Authentication {
     const { clientAuthorities } = this.#options.settings()
     const [certificate] = request.peerCertificates
     if (clientAuthorities.length === 0 || certificate === undefined) return undefined
+    const leftMs = Date.parse(certificate.validTo) - this.#options.clock.nowMs()
+    this.#options.metrics.certificateShown(leftMs / 1000)
     this.#verify(request, clientAuthorities)
     const user = userOf(certificate)
     return user.name === '' ? undefined : user
@@ -128,6 +130,8 @@ export class Authentication {
         path: '/apis/authentication.k8s.io/v1/tokenreviews',
         json: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
       })
+      // What could not be looked at, or says why it is not good, is looked at again the next time.
+      if (status?.authenticated !== true && status?.error) throw new Error(status.error)
       if (status?.authenticated !== true) return { value: undefined, forMs: tokenCacheMs }
       const { username = '', uid, groups = [], extra } = status.user ?? {}
       const value: User = {

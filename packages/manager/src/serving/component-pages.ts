@@ -1,5 +1,5 @@
 /** /flagz and /statusz: for people, as text; for programs, as JSON to those that ask for it. Pure. */
-import { COMPONENT_PAGE_VERSIONS, type ComponentPage } from '@gyropilot/foundation'
+import { COMPONENT_PAGE_VERSIONS, parseAccept, type ComponentPage } from '@gyropilot/foundation'
 import type { Answer } from './request.ts'
 
 const GROUP = 'config.k8s.io'
@@ -46,10 +46,9 @@ function formOf(
   accept: string | undefined,
 ): 'text' | { readonly version: string } | undefined {
   if (accept === undefined || accept.trim() === '') return 'text'
-  for (const clause of accept.split(',')) {
-    const [type = '', ...parameters] = clause.split(';').map((part) => part.trim())
+  for (const { type, parameters } of parseAccept(accept)) {
     if (type === '*/*' || type === 'text/*' || type === 'text/plain') return 'text'
-    const { v, g, as } = Object.fromEntries(parameters.map((pair) => pair.split('=')))
+    const { v, g, as } = parameters
     if (type === 'application/json' && as === kind && g === GROUP) {
       if (v !== undefined && COMPONENT_PAGE_VERSIONS.includes(v)) return { version: v }
     }

@@ -206,6 +206,57 @@ test('those who ask, and what the cluster is asked of them, are counted', async 
     assert.ok(body.split('\n').includes(line), line)
 })
 
+test('the cache of reviewed tokens is counted; a token that the cluster says is bad is reviewed each time', async () => {
+  const authenticationClient = reviewer(({ spec }) => {
+    if (spec['token'] === 'good')
+      return { status: { authenticated: true, user: { username: 'a' } } }
+    return { status: { authenticated: false, error: spec['token'] === 'odd' ? '' : 'bad token' } }
+  })
+  const { get } = manager({ authenticationClient })
+  const ask = (token: string) =>
+    get('/healthz', { headers: { authorization: [`Bearer ${token}`] } })
+  await Promise.all([ask('good'), ask('good')])
+  await ask('good')
+  await ask('bad')
+  await ask('bad')
+  await ask('odd')
+  await ask('odd')
+  assert.equal(authenticationClient.asked, 4)
+  const { body } = await get('/metrics', admin)
+  for (const line of [
+    'authentication_token_cache_active_fetch_count{status="blocked"} 0',
+    'authentication_token_cache_active_fetch_count{status="in_flight"} 0',
+    'authentication_token_cache_fetch_total{status="error"} 2',
+    'authentication_token_cache_fetch_total{status="ok"} 2',
+    'authentication_token_cache_request_total{status="hit"} 2',
+    'authentication_token_cache_request_total{status="miss"} 5',
+    'authentication_token_cache_request_duration_seconds_count{status="miss"} 5',
+  ])
+    assert.ok(body.split('\n').includes(line), line)
+})
+
+test('the remaining time of certificates is counted, whoever vouches for them', async () => {
+  const { get } = manager()
+  const before = (await get('/metrics', admin)).body
+  assert.match(before, /^apiserver_client_certificate_expiration_seconds_count [01]$/m)
+  await get('/healthz', admin)
+  const count = (text: string): number =>
+    Number(/^apiserver_client_certificate_expiration_seconds_count (\d+)$/m.exec(text)![1])
+  const { body } = await get('/metrics', admin)
+  assert.equal(count(body), count(before) + 2)
+  assert.match(body, /apiserver_client_certificate_expiration_seconds_bucket\{le="3.1104e\+07"\}/)
+})
+
+test('/metrics tells the escaping of names that was asked for', async () => {
+  const { get } = manager()
+  const accept = ['text/plain;version=1.0.0;escaping=allow-utf-8']
+  for (const path of ['/metrics', '/metrics/slis'])
+    assert.equal(
+      (await get(path, { ...admin, headers: { accept } })).contentType,
+      'text/plain; version=0.0.4; charset=utf-8; escaping=allow-utf-8',
+    )
+})
+
 test('members of system:masters may see everything', async () => {
   const { get } = manager()
   assert.equal((await get('/metrics', admin)).status, 200)
@@ -230,6 +281,7 @@ test('/flagz and /statusz are text for people, and JSON for who asks for it', as
         nowMs: startedMs + 3_723_000,
         runtimeVersion: 'v26.1.0',
         version: '1.36.0',
+        emulatedVersion: '1.35',
       }),
     },
   })
@@ -238,8 +290,8 @@ test('/flagz and /statusz are text for people, and JSON for who asks for it', as
   assert.ok(flagz.endsWith('\n\ncontrollers=[*]\nv=2\n'))
   const statusz = (await get('/statusz', admin)).body
   assert.match(statusz, /^Started: Thu Jan  1 00:00:00 UTC 2026\nUp: 1 hr 02 min 03 sec$/m)
-  assert.match(statusz, /^Binary version: 1.36.0\nEmulation version: 1.36$/m)
-  assert.match(statusz, /^Paths: .*\/metrics \/metrics\/slis \/readyz \/statusz$/m)
+  assert.match(statusz, /^Binary version: 1.36.0\nEmulation version: 1.35$/m)
+  assert.match(statusz, /^Paths: \/configz \/flagz \/healthz \/livez \/metrics \/readyz$/m)
   const asking = (accept: string) => ({ ...admin, headers: { accept: [accept] } })
   const json = await get('/flagz', asking('application/json;v=v1alpha1;g=config.k8s.io;as=Flagz'))
   assert.deepEqual(JSON.parse(json.body), {

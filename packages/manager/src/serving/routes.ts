@@ -1,5 +1,5 @@
 /** What the manager serves. Contract: docs/behaviour/runtime/manager.md, Serving. */
-import { flagsPage, statusPage } from '@gyropilot/foundation'
+import { flagsPage, metricsContentType, statusPage } from '@gyropilot/foundation'
 import type { ComponentStatus, MetricsRegistry } from '@gyropilot/foundation'
 import type { DelegatedAuth } from './delegated-auth.ts'
 import { componentAnswer } from './component-pages.ts'
@@ -40,8 +40,9 @@ export type DebugHandler = (
 ) => { readonly contentType: string; readonly body: string } | undefined
 
 const TEXT = 'text/plain; charset=utf-8'
-const METRICS = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 const CONTROLLERS = '/debug/controllers/'
+/** Not told by /statusz. */
+const UNLISTED: ReadonlySet<string> = new Set(['/debug/flags/v', '/metrics/slis', '/statusz'])
 
 type Handler = (request: IncomingRequest) => Answer | Promise<Answer>
 
@@ -67,22 +68,24 @@ function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
   const { health, metrics, slis, component, flagz, statusz, debug } = options
   // Scrapers tell by it that counters began anew.
   const headers = { 'process-start-time-unix': String(Math.floor(options.startedMs / 1_000)) }
-  const exposition = (registry: MetricsRegistry): Answer => ({
-    status: 200,
-    contentType: METRICS,
-    body: registry.expose(),
-    headers,
-  })
+  const accept = (request: IncomingRequest): string | undefined => request.headers['accept']?.[0]
+  const exposition =
+    (registry: MetricsRegistry): Handler =>
+    (request) => ({
+      status: 200,
+      contentType: metricsContentType(accept(request)),
+      body: registry.expose(),
+      headers,
+    })
   const healthz: Handler = ({ query }) => ({ ...health.answer(query), contentType: TEXT })
   const handlers = new Map<string, Handler>([
     ['/healthz', healthz],
-    ['/metrics', () => exposition(metrics)],
-    ['/metrics/slis', () => exposition(slis)],
+    ['/metrics', exposition(metrics)],
+    ['/metrics/slis', exposition(slis)],
     ['/configz', () => json({ [options.configurationGroup]: options.configz() })],
   ])
   if (options.servesProbes) for (const path of ['/livez', '/readyz']) handlers.set(path, healthz)
   if (debug !== undefined) handlers.set('/debug/flags/v', (request) => putVerbosity(request, debug))
-  const accept = (request: IncomingRequest): string | undefined => request.headers['accept']?.[0]
   if (flagz !== undefined) {
     handlers.set('/flagz', (request) =>
       componentAnswer(flagsPage(component, flagz()), accept(request)),
@@ -90,7 +93,7 @@ function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
   }
   if (statusz !== undefined) {
     handlers.set('/statusz', (request) => {
-      const paths = [...handlers.keys()]
+      const paths = [...handlers.keys()].filter((path) => !UNLISTED.has(path))
       const page = statusPage({ component, paths, ...statusz() })
       return componentAnswer(page, accept(request))
     })
