@@ -73,7 +73,7 @@ export class ComponentPages {
     return {
       status: 200,
       headers: { 'process-start-time-unix': String(Math.floor(this.#startedMs / 1000)) },
-      body: { kind: 'bytes', bytes: Buffer.from(content), contentType },
+      body: { kind: 'bytes', bytes: Buffer.from(content), contentType, compressible: true },
     }
   }
 

@@ -94,7 +94,7 @@ export class NonResources implements NonResourceHandler {
     const { pages, checks } = this.#parts
     const page = pages.answer(info.path, headerOf(request.headers, 'accept'))
     if (page !== undefined) return page
-    const health = healthAnswer(checks, path, info.query, (check, endpoint, healthy) =>
+    const health = healthAnswer(checks, info.path, info.query, (check, endpoint, healthy) =>
       pages.checked(check, endpoint, healthy),
     )
     if (health !== undefined) return health
@@ -107,7 +107,7 @@ export class NonResources implements NonResourceHandler {
       const passed = this.#parts.foreign.answer(request, group, version, user)
       if (passed !== undefined) return passed
     }
-    const value = this.#document(request, path)
+    const value = this.#document(request, info, path)
     if (value === undefined) return undefined
     if (request.method !== 'GET' && !this.#answersAnyMethod(path)) throw methodNotAllowed()
     if (isAnswer(value)) return value
@@ -130,13 +130,13 @@ export class NonResources implements NonResourceHandler {
   /** Documents that no route leads to: whoever names them gets them. */
   #answersAnyMethod(path: string): boolean {
     const [prefix, group, version] = path.slice(1).split('/')
-    if (ROOT.has(path)) return true
+    if (ROOT.has(path) || path === '/metrics') return true
     if (prefix !== 'apis') return false
     return version === undefined || !this.#parts.registry.isBuiltInGroup(group ?? '')
   }
 
   /** A JSON value, or an answer of its own form. */
-  #document(request: ServerRequest, path: string): object | Answer | undefined {
+  #document(request: ServerRequest, info: RequestInfo, path: string): object | Answer | undefined {
     const { registry, version, metrics, openId, pages } = this.#parts
     switch (path) {
       case '/':
@@ -154,7 +154,8 @@ export class NonResources implements NonResourceHandler {
           body: { kind: 'object', value: version },
         } satisfies Answer
       case '/metrics':
-        return metrics && pages.prometheus(metrics.expose(), headerOf(request.headers, 'accept'))
+        if (metrics === undefined || info.path !== path) return undefined
+        return pages.prometheus(metrics.expose(), headerOf(request.headers, 'accept'))
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':

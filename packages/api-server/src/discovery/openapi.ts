@@ -1,8 +1,9 @@
 /** OpenAPI documents. Contract: docs/behaviour/api-server/requests.md, "Other endpoints". */
 import { hash } from 'node:crypto'
-import { formatTime, parseAccept, type Clock } from '@gyropilot/foundation'
+import { parseAccept, type Clock } from '@gyropilot/foundation'
 import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
+import { servedContent } from '../http/served-content.ts'
 import type { ForeignDocuments } from '../aggregation/foreign-documents.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
@@ -95,36 +96,28 @@ export class OpenApiDocuments {
     document: Document,
     asked: string | null,
   ): Answer {
-    const etag = JSON.stringify(document.hash)
-    if (asked !== null && asked !== '' && asked !== document.hash) {
-      return { status: 301, headers: { location: urlOf(name, document) }, body: { kind: 'empty' } }
-    }
-    const toldMs = this.#toldSince(document)
-    const headers: Record<string, string> = {
-      etag,
-      vary: 'Accept',
-      'last-modified': httpTime(toldMs),
-    }
     // Where only protobuf is wanted JSON is sent, and says so.
     const isWanted = acceptedTypes(request).some(
       (type) => JSON_TYPES.has(type) || PROTOBUF_V3.test(type),
     )
     if (!isWanted) return { status: 406, headers: { vary: 'Accept' }, body: { kind: 'empty' } }
+    const etag = JSON.stringify(document.hash)
+    const headers: Record<string, string> = { vary: 'Accept' }
+    const contentType = 'application/json'
+    if (asked !== null && asked !== '' && asked !== document.hash) {
+      const location = urlOf(name, document)
+      return {
+        status: 301,
+        headers: { ...headers, etag, location, 'content-type': contentType },
+        body: { kind: 'empty' },
+      }
+    }
     if (asked === document.hash) {
       headers['cache-control'] = 'public, immutable'
       headers['expires'] = new Date(this.#clock.nowMs() + YEAR_SECONDS * 1000).toUTCString()
     }
-    if (isKnown(request, etag, toldMs)) return { status: 304, headers, body: { kind: 'empty' } }
-    return {
-      status: 200,
-      headers,
-      body: {
-        kind: 'bytes',
-        bytes: document.bytes,
-        contentType: 'application/json',
-        compressible: true,
-      },
-    }
+    const modifiedMs = this.#toldSince(document)
+    return servedContent(request, { bytes: document.bytes, contentType, etag, modifiedMs, headers })
   }
 
   /** Since when clients were told this document: it has not changed after. */
@@ -143,22 +136,13 @@ export class OpenApiDocuments {
     for (const [name, url] of this.#elsewhere())
       if (!Object.hasOwn(paths, name)) paths[name] = { serverRelativeURL: url }
     const document = documentOf({ paths: sorted(paths) })
-    const etag = JSON.stringify(document.hash)
-    // It is made anew whenever somebody asks.
-    const nowMs = this.#clock.nowMs()
-    const headers = { etag, 'last-modified': httpTime(nowMs) }
-    if (isKnown(request, etag, nowMs)) return { status: 304, headers, body: { kind: 'empty' } }
-    // The real server leaves the type to be guessed.
-    return {
-      status: 200,
-      headers,
-      body: {
-        kind: 'bytes',
-        bytes: document.bytes,
-        contentType: 'text/plain; charset=utf-8',
-        compressible: true,
-      },
-    }
+    return servedContent(request, {
+      bytes: document.bytes,
+      // The real server leaves the type to be guessed.
+      contentType: 'text/plain; charset=utf-8',
+      // It is made anew whenever somebody asks.
+      modifiedMs: this.#clock.nowMs(),
+    })
   }
 
   /** Where documents of other servers are. */
@@ -176,24 +160,14 @@ export class OpenApiDocuments {
     const protobuf = PROTOBUF_V2.test(wanted)
     this.#v2 ??= this.#buildVersion2()
     const document = (await this.#v2)[protobuf ? 'protobuf' : 'json']
-    const etag = JSON.stringify(document.hash)
-    const headers = {
-      etag,
-      vary,
-      'last-modified': new Date(Date.parse(formatTime(0))).toUTCString(),
-    }
-    if (headerOf(request.headers, 'if-none-match') === etag)
-      return { status: 304, headers, body: { kind: 'empty' } }
-    return {
-      status: 200,
-      headers,
-      body: {
-        kind: 'bytes',
-        bytes: document.bytes,
-        contentType: protobuf ? PROTOBUF_V2_TYPE : 'application/json',
-        compressible: true,
-      },
-    }
+    return servedContent(request, {
+      bytes: document.bytes,
+      contentType: protobuf ? PROTOBUF_V2_TYPE : 'application/json',
+      etag: JSON.stringify(document.hash),
+      modifiedMs: this.#toldSince(document),
+      headers: { vary },
+      compressible: true,
+    })
   }
 
   async #buildVersion2(): Promise<{ readonly json: Document; readonly protobuf: Document }> {
@@ -253,18 +227,6 @@ function nameOf(group: string, version: string): string {
 
 function sorted<V>(map: Readonly<Record<string, V>>): Readonly<Record<string, V>> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function httpTime(timeMs: number): string {
-  return new Date(timeMs).toUTCString()
-}
-
-/** Whether the client has what it would get: by the tag, and where it names none by the time. */
-function isKnown({ headers }: ServerRequest, etag: string, changedMs: number): boolean {
-  const tag = headerOf(headers, 'if-none-match')
-  if (tag !== undefined) return tag === etag
-  const since = Date.parse(headerOf(headers, 'if-modified-since') ?? '')
-  return Math.floor(changedMs / 1000) * 1000 <= since
 }
 
 function urlOf(name: string, document: Document): string {

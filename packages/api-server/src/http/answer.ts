@@ -34,6 +34,7 @@ export type AnswerBody =
       readonly kind: 'bytes'
       readonly bytes: Uint8Array
       readonly contentType: string
+      /** For whoever weighs gzip above nothing, however short it is; false: never. Absent: when it is long. */
       readonly compressible?: boolean
     }
   | {

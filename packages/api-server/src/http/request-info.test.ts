@@ -47,13 +47,22 @@ for (const [method, target, expected] of REQUESTS) {
   })
 }
 
-test('a watch of nothing cannot be read', () =>
-  assert.equal(parseRequestInfo('GET', '/api/v1/watch'), undefined))
+test('a watch or a proxy of nothing cannot be read', () => {
+  assert.equal(parseRequestInfo('GET', '/api/v1/watch'), undefined)
+  assert.equal(parseRequestInfo('GET', '/api/v1/proxy'), undefined)
+})
 
-test('doubled slashes at the start and escaped slashes in names match no route', () => {
+test('doubled slashes at the start match no route, and neither does what is no text', () => {
   assert.equal(parseRequestInfo('GET', '//api/v1/pods')?.malformed, true)
-  assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/x%2fy')?.malformed, true)
+  assert.equal(parseRequestInfo('GET', '/%2fapi/v1/pods')?.malformed, true)
   assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/%zz')?.malformed, true)
+  assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/%ff')?.malformed, true)
+})
+
+test('paths are taken without their escapes', () => {
+  assert.equal(parseRequestInfo('GET', '/healthz%2Fping')?.path, '/healthz/ping')
+  const { name, parts } = parseRequestInfo('GET', '/api/v1/namespaces/a/pods/x%2fy')!
+  assert.deepEqual([name, parts], ['x', ['x', 'y']])
 })
 
 test('an escaped slash parts segments for those who judge what is asked for', () => {

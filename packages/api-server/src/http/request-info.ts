@@ -18,7 +18,7 @@ export interface RequestInfo {
   readonly query: URLSearchParams
   /** The deprecated `/watch/` form. */
   readonly watchPath: boolean
-  /** Segments are empty or escaped slashes: no route has such a path. */
+  /** It begins with two slashes, or is no text: no route has such a path. */
   readonly malformed: boolean
 }
 
@@ -58,13 +58,13 @@ export function isUnreadable(target: string): boolean {
   return /^[^?]*%(?![0-9a-f]{2})/i.test(target)
 }
 
-/** Undefined when the path cannot be taken apart (`/api/v1/watch`). */
+/** Undefined when the path cannot be taken apart (`/api/v1/watch`, `/api/v1/proxy`). */
 export function parseRequestInfo(method: string, target: string): RequestInfo | undefined {
   const questionMark = target.indexOf('?')
   const path = questionMark < 0 ? target : target.slice(0, questionMark)
   const query = queryOf(target)
-  const { segments, malformed } = splitPath(path)
-  const other = nonResource(method, path, query, malformed)
+  const { path: unescaped, segments, malformed } = splitPath(path)
+  const other = nonResource(method, unescaped, query, malformed)
   const grouped = segments[0] === 'apis'
   if ((!grouped && segments[0] !== 'api') || segments.length < (grouped ? 4 : 3)) return other
 
@@ -72,6 +72,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
   const version = grouped ? segments[2]! : segments[1]!
   let parts = segments.slice(grouped ? 3 : 2)
   let verb = VERBS[method] ?? ''
+  if (parts[0] === 'proxy' && parts.length < 2) return undefined
   const watchPath = parts[0] === 'watch'
   if (watchPath) {
     if (parts.length < 2) return undefined
@@ -139,23 +140,18 @@ export function isTrue(value: string | null): boolean {
   return lower !== 'false' && lower !== '0'
 }
 
-/** One trailing slash is tolerated; an empty namespace segment stays and means all namespaces. */
-function splitPath(path: string): { segments: string[]; malformed: boolean } {
-  if (path.startsWith('//')) return { segments: [], malformed: true }
-  const trimmed = path.endsWith('/') ? path.slice(1, -1) : path.slice(1)
-  const segments = trimmed.split('/')
-  if (!path.includes('%')) return { segments, malformed: false }
+/** One trailing slash is tolerated; an empty namespace segment stays and means all namespaces. An escaped slash parts segments too. */
+function splitPath(target: string): { path: string; segments: string[]; malformed: boolean } {
+  let path = target
   let malformed = false
-  // An escaped slash parts segments too: who may ask is judged by what others read in the path that is passed on to them.
-  const decoded = segments.flatMap((segment) => {
+  if (target.includes('%')) {
     try {
-      const parts = decodeURIComponent(segment).split('/')
-      if (parts.length > 1) malformed = true
-      return parts
+      path = decodeURIComponent(target)
     } catch {
       malformed = true
-      return segment
     }
-  })
-  return { segments: decoded, malformed }
+  }
+  if (path.startsWith('//')) return { path, segments: [], malformed: true }
+  const trimmed = path.endsWith('/') ? path.slice(1, -1) : path.slice(1)
+  return { path, segments: trimmed.split('/'), malformed }
 }

@@ -101,7 +101,7 @@ async function refuse(socket: Duplex, answer: Answer): Promise<void> {
   }
   writeHead(socket, status, [
     ...lines,
-    `content-type: ${contentType}`,
+    ...(body.kind === 'empty' ? [] : [`content-type: ${contentType}`]),
     `content-length: ${bytes.length}`,
     'connection: close',
   ])

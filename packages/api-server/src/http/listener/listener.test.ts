@@ -292,6 +292,22 @@ test('items of lists have no kind of their own, pages of any size are whole', as
     (await send(`${MAPS}/shown`, { 'accept-encoding': 'gzip' })).headers['content-encoding'],
     undefined,
   )
+  for (const weighed of ['gzip;q=1', 'gzip;q=0', 'x-gzip', '*', 'GZIP'])
+    assert.equal(
+      (await send(MAPS, { 'accept-encoding': weighed })).headers['content-encoding'],
+      undefined,
+      weighed,
+    )
+})
+
+test('some documents are compressed for whoever weighs that above nothing, those of OpenAPI 3 for nobody', async () => {
+  const codingOf = async (path: string, accepted: string): Promise<unknown> =>
+    (await send(path, { 'accept-encoding': accepted })).headers['content-encoding']
+  for (const accepted of ['gzip', 'br, gzip;q=0.1'])
+    assert.equal(await codingOf('/openapi/v2', accepted), 'gzip', accepted)
+  for (const accepted of ['gzip;q=0', 'x-gzip', '*'])
+    assert.equal(await codingOf('/openapi/v2', accepted), undefined, accepted)
+  assert.equal(await codingOf('/openapi/v3/apis/apps/v1', 'gzip'), undefined)
 })
 
 test('a watch answers its headers at once and each event as one line', async () => {

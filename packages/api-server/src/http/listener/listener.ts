@@ -49,6 +49,9 @@ const MOST_HEADER_BYTES = 131_072
 const KEEP_ALIVE_MS = 90_000
 /** Smaller answers are not worth compressing. */
 const COMPRESS_FROM_BYTES = 131_072
+const LARGE_ONES = { above: COMPRESS_FROM_BYTES, weighed: false }
+const ALL_WEIGHED = { above: 0, weighed: true }
+const NEVER = { above: Infinity, weighed: false }
 
 export async function listen(
   host: string,
@@ -266,7 +269,7 @@ class HttpsListener implements Listener {
           outgoing,
           answer.status,
           await encodeBody(body, mediaType, answer.pretty === true),
-          COMPRESS_FROM_BYTES,
+          LARGE_ONES,
           answer.sent,
         )
       }
@@ -277,7 +280,7 @@ class HttpsListener implements Listener {
           outgoing,
           answer.status,
           [body.bytes],
-          body.compressible === true ? 0 : COMPRESS_FROM_BYTES,
+          body.compressible === undefined ? LARGE_ONES : body.compressible ? ALL_WEIGHED : NEVER,
           answer.sent,
         )
       case 'connection':

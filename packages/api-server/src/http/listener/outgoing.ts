@@ -12,21 +12,29 @@ import type { Incoming, Outgoing } from './peer.ts'
 
 const compress = promisify(gzip)
 
-/** Ends the answer with `chunks`; compressed when they are larger than `compressFrom` bytes and the peer can read it. */
+/** How an answer is compressed, where its peer can read it. */
+interface Compression {
+  /** Only when it has more bytes. */
+  readonly above: number
+  /** The peer may weigh its codings. Else it has to name gzip and nothing more, and caches are told. */
+  readonly weighed: boolean
+}
+
+/** Ends the answer with `chunks`. */
 export async function writeChunks(
   incoming: Incoming,
   outgoing: Outgoing,
   status: number,
   chunks: readonly Uint8Array[],
-  compressFrom: number,
+  compression: Compression,
   sent?: (bytes: number) => void,
 ): Promise<void> {
   const size = chunks.reduce((total, chunk) => total + chunk.length, 0)
   sent?.(size)
   setStatus(outgoing, status)
-  if (size > compressFrom && acceptsGzip(incoming)) {
+  if (size > compression.above && acceptsGzip(incoming, compression)) {
     outgoing.setHeader('content-encoding', 'gzip')
-    outgoing.setHeader('vary', 'Accept-Encoding')
+    if (!compression.weighed) outgoing.setHeader('vary', 'Accept-Encoding')
     if (chunks.length === 1) {
       const packed = await compress(chunks[0]!, { level: constants.Z_BEST_SPEED })
       outgoing.setHeader('content-length', packed.length)
@@ -113,6 +121,12 @@ export function breakOff(outgoing: Outgoing): void {
   else outgoing.destroy()
 }
 
-function acceptsGzip(incoming: Incoming): boolean {
-  return /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''))
+function acceptsGzip(incoming: Incoming, { weighed }: Compression): boolean {
+  const codings = String(incoming.headers['accept-encoding'] ?? '').split(',')
+  if (!weighed) return codings.some((coding) => coding.trim() === 'gzip')
+  return codings.some((coding) => {
+    const [name = '', ...parameters] = coding.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return name === 'gzip' && (weight === undefined || Number(weight.slice(2)) > 0)
+  })
 }
