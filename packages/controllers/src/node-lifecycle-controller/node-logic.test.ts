@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyOf } from '@gyropilot/api'
-import type { Pod } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
 import { drive, fakeInformers } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
 import { START_MS, condition, node, pod } from './fixtures.ts'
@@ -83,11 +83,13 @@ for (const [title, record, isCached, writeCount, error] of verdicts) {
 
 test('a pod that is seen before its node was looked at waits for that; of a node that is gone it does not', () => {
   let record: HealthRecord | undefined
-  const informers = fakeInformers([pod('p', 'n'), node('n'), pod('q', 'gone')])
+  const up: Node = { ...node('up'), status: { conditions: [condition('Ready', 'True')] } }
+  const informers = fakeInformers([pod('p', 'n'), node('n'), pod('q', 'gone'), pod('r', 'up'), up])
   const logic = podLogic({ informers }, () => record, 5_000)
   const sync = (key: string) => drive(logic.reconcile(logic.observe(key)!))
   assert.deepEqual(sync('ns/p').result, { requeueAfterMs: 5_000 })
   assert.equal(sync('ns/q').result, undefined)
+  assert.equal(sync('ns/r').result, undefined, 'of a node that is up neither')
   record = lost
   assert.equal(sync('ns/p').writes.length, 1)
 })

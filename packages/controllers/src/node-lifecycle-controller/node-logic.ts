@@ -7,6 +7,7 @@ import type { Node, Pod } from '@gyropilot/api'
 import type { ControllerContext, KeyedController, Reconcile } from '@gyropilot/runtime'
 import { EVENT_COMPONENT, NODE_QUEUE, NODE_WORKERS, POD_QUEUE, POD_WORKERS } from './config.ts'
 import { labelChanges, noScheduleChanges } from './condition-taints.ts'
+import { readyOf } from './heartbeat.ts'
 import type { HealthRecord } from './heartbeat.ts'
 import { markPodsNotReady } from './mark-pods.ts'
 import { setLabels, swapTaints } from './node-writes.ts'
@@ -88,8 +89,12 @@ export function podLogic(
 }
 
 function* reconcilePod({ pod, record, node }: BoundPod, passEveryMs: number): Reconcile {
-  // At a start pods come before the first pass. Of a node that is not ready by then nobody else would mark them.
-  if (record === undefined) return node && { requeueAfterMs: passEveryMs }
+  if (record === undefined) {
+    // At a start pods come before the first pass, and nobody else would mark those of a node that is not ready by then. A ready node needs
+    // no second look at all its pods: the pass that finds it not ready marks them.
+    const isDown = node !== undefined && readyOf(node)?.status !== 'True'
+    return isDown ? { requeueAfterMs: passEveryMs } : undefined
+  }
   const nodeName = pod.spec?.nodeName ?? ''
   if (node === undefined) return { error: new Error(`node ${nodeName} is not in the cache`) }
   if (record.ready === undefined || record.ready.status === 'True') return
