@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeededRandom, VirtualClock, compareStrings, integerBetween } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
+import { encodedObject } from './encoding.ts'
 import { createMemoryStore } from './memory-store.ts'
 import type { StoreEvent } from './store.ts'
 
@@ -238,3 +239,36 @@ test('a failed write takes no revision', () => {
   assert.throws(() => store.commit({ collection: 'things', key: 'x' }, () => undefined))
   assert.equal(store.revision, 0)
 })
+
+for (const isDeleted of [false, true])
+  test(`the text of a state is let go when it is ${isDeleted ? 'deleted' : 'replaced'}, not before`, () => {
+    const store = createMemoryStore(virtualClock())
+    let reads = 0
+    /** Counts how often it is read. */
+    const counted = (revision: number): Stored =>
+      new Proxy(object('a', revision), {
+        get(target, name) {
+          reads++
+          return target[name as string]
+        },
+      })
+    const key = { collection: 'things', key: 'a' }
+    const first = store.commit(key, counted).object
+    const readsOf = (text: () => string): number => {
+      const before = reads
+      text()
+      return reads - before
+    }
+    assert.ok(readsOf(() => encodedObject(first)) > 0)
+    assert.equal(
+      readsOf(() => encodedObject(first)),
+      0,
+    )
+    store.commit({ ...key, key: 'b' }, (revision) => object('b', revision))
+    assert.equal(
+      readsOf(() => encodedObject(first)),
+      0,
+    )
+    store.commit(key, (revision) => (isDeleted ? undefined : object('a', revision)))
+    assert.ok(readsOf(() => encodedObject(first)) > 0)
+  })
