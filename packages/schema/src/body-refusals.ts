@@ -34,6 +34,3 @@ export function checkNesting(text: string): void {
     } else if (code === 0x7d || code === 0x5d) depth--
   }
 }
-
-export const HEADER_TYPE =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

@@ -22,6 +22,10 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   }
 }
 
+/** How Go names what it reads version and kind of an object into. */
+export const GO_TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
 /** The names of JSON types as Go's encoding/json has them in its messages. */
 export function jsonTypeName(value: unknown): string {
   if (Array.isArray(value)) return 'array'

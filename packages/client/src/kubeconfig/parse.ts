@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import { jsonTypeName } from '@gyropilot/api'
+import { GO_TYPE_META, jsonTypeName } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import type {
@@ -49,16 +49,13 @@ export async function withAuthProviderFields(
   return document.toString({ lineWidth: 0 })
 }
 
-/** How Go names what it decodes into. */
-const TYPE_OF_ANYTHING =
-  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 const SCHEME = 'k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50'
 
 function configOf(value: unknown, path: string): Kubeconfig {
   const folder = dirname(path)
   if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
     throw new Error(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${TYPE_OF_ANYTHING}`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${GO_TYPE_META}`,
     )
   const root = new Fields(value ?? {}, 'Config', '')
   // Either may be left out.

@@ -13,10 +13,10 @@ import type {
   Scale,
   StatefulSet,
 } from '@gyropilot/api'
-import { asType, isNotFound } from '@gyropilot/client'
+import { isNotFound } from '@gyropilot/client'
 import { getLiveSubresource, resourceOfKind } from '@gyropilot/runtime'
 import type { Lister, Reconcile } from '@gyropilot/runtime'
-import { readableScale } from '../workload-support/readable-scale.ts'
+import { readableScale, scaledType } from '../workload-support/readable-scale.ts'
 
 export interface OwnerListers {
   readonly replicationControllers: Lister<ReplicationController>
@@ -115,8 +115,7 @@ function* scaleOfAnyKind(
   const mapped = yield* resourceOfKind(group, reference.kind, version)
   if (!mapped.ok) return asError(mapped.error)
   const resource = mapped.object
-  // As upstream in the pod's namespace, also where the kind has none and nothing is found.
-  const type = { ...asType(resource), namespaced: true }
+  const type = scaledType(resource)
   const scale = yield* getLiveSubresource<Scale>(type, namespace, reference.name, 'scale')
   if (!scale.ok) {
     if (!isNotFound(scale.error)) return asError(scale.error)

@@ -3,10 +3,10 @@
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Sync, steps 2 to 4 and 8.
  */
 import type { HorizontalPodAutoscaler, ResourceType, Scale } from '@gyropilot/api'
-import { asType, isConflict } from '@gyropilot/client'
+import { isConflict } from '@gyropilot/client'
 import { getLiveSubresource, resourceOfKind, update, wait, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
-import { readableScale } from '../workload-support/readable-scale.ts'
+import { readableScale, scaledType } from '../workload-support/readable-scale.ts'
 
 const WRITE_ATTEMPTS = 5
 const WRITE_PAUSE_MS = 10
@@ -41,8 +41,8 @@ export function* findTarget({ metadata, spec }: HorizontalPodAutoscaler): Reconc
     )
     return { ok: false, error, isSpec: false }
   }
-  // 4. As upstream in the autoscaler's namespace, also where the kind has none and nothing is found.
-  const type = { ...asType(found.object), namespaced: true }
+  // 4.
+  const type = scaledType(found.object)
   const scale = yield* getLiveSubresource<Scale>(type, metadata?.namespace, name, 'scale')
   if (!scale.ok) return { ok: false, error: scale.error, isSpec: false }
   try {

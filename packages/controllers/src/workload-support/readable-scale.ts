@@ -1,7 +1,13 @@
 /** Scales of custom resources, whose selectors are texts that anybody writes. Pure. */
 import { LabelQuery, parseLabelQuery } from '@gyropilot/api'
-import type { LabelRequirement, Scale } from '@gyropilot/api'
+import type { DiscoveredResource, LabelRequirement, ResourceType, Scale } from '@gyropilot/api'
+import { asType } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
+
+/** Where the scale of an object is asked for: as upstream in a namespace, also where the kind has none and nothing is found. */
+export function scaledType(resource: DiscoveredResource): ResourceType {
+  return { ...asType(resource), namespaced: true }
+}
 
 /**
  * The scale with its selector in the words of a LabelSelector, by key. Of two `=` for one key the last one counts, as in a map of

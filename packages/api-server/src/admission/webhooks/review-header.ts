@@ -1,6 +1,6 @@
 /** Which kind a webhook's answer is of, before anything of it is read. */
 import type { Stored } from '../../registry/kind-rules.ts'
-import { HEADER_TYPE } from '@gyropilot/schema/body-refusals'
+import { GO_TYPE_META } from '@gyropilot/api'
 import { DecodeError, jsonKind } from '@gyropilot/schema/decode-scalars'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 
@@ -54,5 +54,5 @@ function unreadable(problem: string): UndecodableResponse {
 /** Text that starts as an object does is JSON that is broken; other text is one value. */
 function valueProblem(answer: unknown): string {
   if (typeof answer === 'string' && answer.trimStart().startsWith('{')) return goJsonError(answer)
-  return `json: cannot unmarshal ${jsonKind(answer, false)} into Go value of type ${HEADER_TYPE}`
+  return `json: cannot unmarshal ${jsonKind(answer, false)} into Go value of type ${GO_TYPE_META}`
 }

@@ -1,8 +1,9 @@
 /** From a JSON value to an object of the endpoint's kind. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
+import { GO_TYPE_META } from '@gyropilot/api'
 import { schemaOf } from '@gyropilot/api/schema'
 import { compareStrings } from '@gyropilot/foundation'
 import { badRequest, invalid } from '../../http/errors.ts'
-import { HEADER_TYPE, excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
+import { excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
 import type { ParsedBody } from '../../http/request-body.ts'
 import type { Draft } from '@gyropilot/schema/objects'
 import { cloneJson } from '../../registry/equality.ts'
@@ -98,7 +99,7 @@ export function headerFields(
   const value = body.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw refuse(
-      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${HEADER_TYPE}`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${GO_TYPE_META}`,
     )
   }
   const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown }
