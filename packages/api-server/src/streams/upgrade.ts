@@ -18,6 +18,7 @@ import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 const SPDY = 'spdy/3.1'
 const PHRASES: ReadonlyMap<number, string> = new Map([
   [101, 'Switching Protocols'],
+  [200, 'OK'],
   [400, 'Bad Request'],
   [401, 'Unauthorized'],
   [403, 'Forbidden'],

@@ -46,7 +46,7 @@ class IncomingRequest implements ServerRequest {
 
   constructor(incoming: Incoming, bytes: Uint8Array | undefined, outgoing: Outgoing | undefined) {
     this.method = incoming.method ?? 'GET'
-    this.path = incoming.url ?? '/'
+    this.path = pathOf(incoming.url ?? '/')
     this.headers = headersOf(incoming)
     this.body = bytes === undefined ? undefined : { bytes }
     this.clientCertificate = certificateOf(incoming)
@@ -62,6 +62,12 @@ class IncomingRequest implements ServerRequest {
     if (this.#outgoing === undefined) return undefined
     return (this.#signal ??= goneSignal(this.#outgoing))
   }
+}
+
+/** Proxies may name the server too. */
+function pathOf(target: string): string {
+  if (target.startsWith('/')) return target
+  return /^[a-z][-+.0-9a-z]*:\/\/[^/?]*(\/.*)$/i.exec(target)?.[1] ?? target
 }
 
 /** Without `outgoing` nobody learns that the peer has gone. */

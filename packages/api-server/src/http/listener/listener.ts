@@ -20,6 +20,14 @@ import {
 import { breakOff, cutOff, drained, setStatus, writeChunks, writeText } from './outgoing.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
+import {
+  lastExchange,
+  problemOf,
+  refuseRead,
+  refuseUnread,
+  requestOfUnknownMethod,
+} from './unread-requests.ts'
+import type { ParserError } from './unread-requests.ts'
 import { WatchStream } from './watch-writes.ts'
 import { PROTOBUF } from '../negotiation.ts'
 
@@ -44,7 +52,11 @@ export interface Listener {
 /** The events of a watch in protobuf. */
 const STREAMED = `${PROTOBUF};stream=watch`
 const MOST_STREAMS_PER_CONNECTION = 1000
+/** Of a head in HTTP/1.1: a mebibyte, and some for the first line. */
+const MOST_HEAD_BYTES = 1_052_672
+/** Of one in HTTP/2. */
 const MOST_HEADER_BYTES = 131_072
+const MOST_HEADERS = 4096
 /** Connections of HTTP/1.1 are kept open between requests this long. */
 const KEEP_ALIVE_MS = 90_000
 /** Smaller answers are not worth compressing. */
@@ -97,7 +109,10 @@ class HttpsListener implements Listener {
       minVersion: 'TLSv1.2',
       requestCert: options.requestClientCertificates,
       rejectUnauthorized: false,
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: MOST_HEAD_BYTES,
+      maxHeaderListPairs: MOST_HEADERS,
+      // Asked for here, in upstream's words.
+      requireHostHeader: false,
       handshakeTimeout: headersMs,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
@@ -113,6 +128,18 @@ class HttpsListener implements Listener {
       'request',
       (incoming: Incoming, outgoing: Outgoing) => void this.#serve(incoming, outgoing),
     )
+    // What is too long is seen by its bytes.
+    Object.assign(this.#server, { maxHeadersCount: 0 })
+    this.#server.on('clientError', (error: ParserError, socket: Duplex) => {
+      const exchange = requestOfUnknownMethod(error, socket)
+      if (exchange === undefined) refuseUnread(error, socket)
+      else void this.#serve(exchange.incoming, exchange.outgoing)
+    })
+    this.#server.on('connect', (incoming: Incoming, outgoing: Outgoing | Duplex) => {
+      if ('stream' in incoming) return void this.#serve(incoming, outgoing as Outgoing)
+      const exchange = lastExchange(incoming, outgoing as Duplex)
+      void this.#serve(exchange.incoming, exchange.outgoing)
+    })
     this.#server.on('session', (session) => {
       this.#sessions.add(session)
       session.once('close', () => this.#sessions.delete(session))
@@ -187,6 +214,11 @@ class HttpsListener implements Listener {
       if (turn !== undefined) {
         await turn
         if (socket.destroyed) return leaveBusy()
+      }
+      const problem = problemOf(incoming)
+      if (problem !== undefined) {
+        leaveBusy()
+        return refuseRead(outgoing, problem)
       }
     }
     const settle = this.#bounds.begin(() => cutOff(outgoing))

@@ -74,7 +74,8 @@ export function writeText(
   for (const name in answer.headers) headers.push(name, answer.headers[name] as OutgoingHttpHeader)
   headers.push('content-type', contentTypeOf(answer)!, 'content-length', text.length)
   const response = outgoing as Http1Response
-  response.writeHead(sendable(outgoing, answer.status), headers)
+  setStatus(outgoing, answer.status)
+  response.writeHead(response.statusCode, headers)
   // The streams of an HTTP/2 session are gathered by Node.
   if ('stream' in outgoing) outgoing.end(text, 'latin1')
   else answers.end(response, text)
@@ -84,7 +85,12 @@ const INTERNAL_ERROR = 500
 
 export function setStatus(outgoing: Outgoing, status: number): void {
   outgoing.statusCode = sendable(outgoing, status)
+  if (status === TOO_LARGE && !('stream' in outgoing)) outgoing.statusMessage = TOO_LARGE_PHRASE
 }
+
+/** Which Node calls otherwise. */
+const TOO_LARGE = 413
+const TOO_LARGE_PHRASE = 'Request Entity Too Large'
 
 /** Webhooks may refuse with a code that is no status, and Node sends none beyond 599 (HTTP/2) or 999. */
 function sendable(outgoing: Outgoing, status: number): number {
