@@ -25,8 +25,8 @@ interface Ends {
 }
 
 /**
- * No Job counts more successes, or failures, than pods of its own have come to that end: a pod that is on its way out may
- * count as failed.
+ * No Job counts more successes, or failures, than pods of its own have come to that end, and none twice: a pod that is on its way out
+ * may count as failed, also one that has succeeded meanwhile, which the cache of who counts need not show.
  */
 export function jobCounts(report: Report): ClusterObserver {
   const endsByJob = new Map<string, Ends>()
@@ -40,8 +40,12 @@ export function jobCounts(report: Report): ClusterObserver {
       endsByJob.set(owner.uid, ends)
     }
     const uid = pod.metadata?.uid ?? ''
-    if (pod.status?.phase === 'Succeeded') ends.succeeded.add(uid)
-    else if (isGone || isPodFinished(pod) || pod.metadata?.deletionTimestamp !== undefined)
+    const hasSucceeded = pod.status?.phase === 'Succeeded'
+    if (hasSucceeded) ends.succeeded.add(uid)
+    if (
+      pod.metadata?.deletionTimestamp !== undefined ||
+      (!hasSucceeded && (isGone || isPodFinished(pod)))
+    )
       ends.failed.add(uid)
   }
 
@@ -56,6 +60,10 @@ export function jobCounts(report: Report): ClusterObserver {
     for (const end of ['succeeded', 'failed'] as const)
       if (counted[end] > most[end])
         report('job counts', `${nameOf(job)} counts ${counted[end]} ${end}, ${most[end]} have`)
+    const both = counted.succeeded + counted.failed
+    const ended = ends === undefined ? 0 : ends.succeeded.union(ends.failed).size
+    if (both > ended)
+      report('job counts', `${nameOf(job)} counts ${both} pods, ${ended} have ended`)
   }
 
   return {

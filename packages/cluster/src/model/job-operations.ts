@@ -1,5 +1,5 @@
 /** What a random user does with Jobs. */
-import { resources } from '@gyropilot/api'
+import { controllerOf, resources } from '@gyropilot/api'
 import type { JobSpec } from '@gyropilot/api'
 import { job } from '../scenarios/objects.ts'
 import { APPS, hasRoom, merge, remove, some, somePlace } from './operation.ts'
@@ -40,6 +40,18 @@ function annotationsOf(hand: Hand): Record<string, string> {
   }
 }
 
+/** One whose last pod ends while it is suspended is refused its end until it is resumed, and tried again and again. */
+async function resumeStarted(hand: Hand): Promise<boolean> {
+  const { objects } = hand.cluster
+  const started = new Set(objects.all(resources.pods).map((pod) => controllerOf(pod)?.uid))
+  const suspended = objects
+    .all(resources.jobs)
+    .filter((found) => found.spec?.suspend === true && started.has(found.metadata?.uid))
+  for (const each of suspended)
+    await merge(hand, resources.jobs, each, { spec: { suspend: false } })
+  return suspended.length > 0
+}
+
 export const jobOperations: readonly Operation[] = [
   {
     name: 'create a Job',
@@ -64,6 +76,7 @@ export const jobOperations: readonly Operation[] = [
       return true
     },
   },
+  { name: 'resume Jobs that have pods', weight: 0.2, tidies: true, act: resumeStarted },
   {
     name: 'scale a Job',
     weight: 2,
