@@ -220,6 +220,13 @@ test('Strategic merge patch 415; scale subresource drives the object and its gen
     { 'content-type': 'application/strategic-merge-patch+json' },
   )
   assert.equal(strategic.status, 415)
+  const unreadable = await server.request(
+    'PATCH',
+    `${THINGS}/a`,
+    {},
+    { 'content-type': 'application/json', accept: 'application/vnd.kubernetes.protobuf' },
+  )
+  assert.equal(unreadable.status, 415)
   const missing = await server.request('GET', `${THINGS}/a/scale`)
   assert.deepEqual(
     [missing.status, missing.value.message],

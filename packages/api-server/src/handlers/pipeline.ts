@@ -289,6 +289,9 @@ export class Pipeline {
       this.#parts.metrics?.deprecated(info)
     }
     if (route.refusal !== undefined) throw route.refusal
+    // One handler serves them, and looks at what it is given first.
+    if (route.resource.custom && request.method === 'PATCH')
+      patchTypeOf(headerOf(request.headers, 'content-type'), false)
     const options = {
       watch: false,
       transformable: true,

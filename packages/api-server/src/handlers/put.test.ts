@@ -70,3 +70,25 @@ test('Given another uid, then the storage names the key under which kube-apiserv
     }
   }
 })
+
+test('what is made by a PUT or an apply may name any version that is one', async () => {
+  const { request } = await createTestServer()
+  const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases/a'
+  const object = (resourceVersion: string): object => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'a', resourceVersion },
+    spec: {},
+  })
+  const put = (version: string) => request('PUT', `${path}?dryRun=All`, object(version))
+  for (const [version, why] of [
+    ['x', 'invalid syntax'],
+    ['-1', 'invalid syntax'],
+    ['99999999999999999999', 'value out of range'],
+  ] as const) {
+    const { status, value } = await put(version)
+    assert.equal(status, 500)
+    assert.equal(value.message, `strconv.ParseUint: parsing "${version}": ${why}`)
+  }
+  assert.equal((await put('5')).status, 201)
+})

@@ -221,7 +221,7 @@ export class ResourceHandler {
       {
         ...kindCheckOf(call),
         makeDraft: (current) => {
-          patch ??= patchBodyOf(call, type)
+          patch ??= patchBodyOf(call, type, decoding)
           const draft = patchObject(type, patch, current!, decoding)
           checkNamespace(call, draft)
           checkName(call, draft)

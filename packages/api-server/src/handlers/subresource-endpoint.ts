@@ -288,7 +288,8 @@ export class SubresourceEndpoint {
           throw notConvertible(configuration)
         appliedFields = draft['metadata'].managedFields ?? []
         draft = appliedDraft(draft, configuration, decoding)
-      } else draft = patchObject(type, patchBodyOf(call, type), current as Stored, decoding)
+      } else
+        draft = patchObject(type, patchBodyOf(call, type, decoding), current as Stored, decoding)
       checkNamespace(call, draft)
       checkName(call, draft)
       try {

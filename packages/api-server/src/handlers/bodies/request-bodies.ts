@@ -69,10 +69,11 @@ export function patchTypeOfCall(call: ResourceCall): PatchType {
 export function patchBodyOf(
   { request }: ResourceCall,
   type: Exclude<PatchType, 'apply'>,
+  { validation }: Decoding,
 ): PatchBody {
   if (request.body !== undefined && 'json' in request.body)
     return { value: request.body.json, occurrences: undefined }
-  return parsePatch(Buffer.from(request.body?.bytes ?? []).toString(), type)
+  return parsePatch(Buffer.from(request.body?.bytes ?? []).toString(), type, validation)
 }
 
 /** The kind of the body that an endpoint takes. */

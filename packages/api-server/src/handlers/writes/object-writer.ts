@@ -35,6 +35,7 @@ import {
   checkSize,
   checkUid,
   checkVersion,
+  checkVersionText,
   deduplicateOwners,
   keepManagedFields,
   storageErrorOf,
@@ -203,11 +204,13 @@ export class ObjectWriter {
 
   async #draftForCreate(target: Target, request: UpdateRequest, dryRun: boolean): Promise<Draft> {
     const draft = await request.makeDraft(undefined)
-    const uid = draft['metadata']?.uid
+    const { uid, resourceVersion = '' } = draft['metadata'] ?? {}
     if (uid) {
       const text = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
       throw conflict(target.resource.info, target.name, storageErrorOf(target, text, dryRun))
     }
+    // Which version it is does not count, but it has to be one.
+    checkVersionText(resourceVersion)
     if (draft['metadata'] !== undefined && !dryRun) delete draft['metadata'].resourceVersion
     return draft
   }

@@ -16,11 +16,14 @@ function problemsOf(type: Exclude<PatchType, 'apply'>, text: string): readonly s
     validation: 'Warn',
     warn: (warning) => warnings.push(warning),
   }
-  patchObject(type, parsePatch(text, type), CURRENT, decoding)
+  patchObject(type, parsePatch(text, type, 'Warn'), CURRENT, decoding)
   if (warnings.length > 0) {
     assert.throws(
       () =>
-        patchObject(type, parsePatch(text, type), CURRENT, { ...decoding, validation: 'Strict' }),
+        patchObject(type, parsePatch(text, type, 'Strict'), CURRENT, {
+          ...decoding,
+          validation: 'Strict',
+        }),
       (error: ApiError) =>
         error.code === 422 &&
         error.message.endsWith(`: strict decoding error: ${warnings.join(', ')}`),
@@ -51,3 +54,80 @@ test('operations tell repeated members of their own and of their values, and so 
     'duplicate field "data.b"',
   ])
 })
+
+/** `[type, patch, refusal where fields are judged, refusal where they are not]`; '' for none. */
+const REFUSALS: readonly (readonly [
+  type: Exclude<PatchType, 'apply'>,
+  text: string,
+  judged: string,
+  ignored: string,
+])[] = [
+  [
+    'json',
+    '{}',
+    '400 error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    '400 json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+  ],
+  [
+    'json',
+    '[1]',
+    '400 error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp',
+    '400 json: cannot unmarshal number into Go value of type jsonpatch.Operation',
+  ],
+  [
+    'json',
+    '[{"op":1}]',
+    '400 error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string',
+    '422 the server rejected our request due to an error in our request',
+  ],
+  [
+    'json',
+    '{',
+    '400 error decoding patch: unexpected end of JSON input',
+    '400 unexpected end of JSON input',
+  ],
+  ['json', 'null', '', ''],
+  [
+    'merge',
+    '{',
+    '400 error decoding patch: unexpected end of JSON input',
+    '400 Invalid JSON Patch',
+  ],
+  [
+    'merge',
+    '"x"',
+    '400 error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}',
+    '400 Invalid JSON Patch',
+  ],
+  [
+    'merge',
+    '[1]',
+    '400 error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    '422  "" is invalid: patch: Invalid value: "[1]": couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+  ],
+]
+
+for (const [type, text, judged, ignored] of REFUSALS) {
+  test(`a ${type} patch ${text} is refused in the words of what reads it`, () => {
+    for (const [validation, expected] of [
+      ['Strict', judged],
+      ['Ignore', ignored],
+    ] as const) {
+      const decoding: Decoding = {
+        registry: undefined as unknown as ResourceRegistry,
+        expected: { group: '', version: 'v1', kind: 'ConfigMap' },
+        resource: undefined,
+        validation,
+        warn: () => {},
+      }
+      let refusal = ''
+      try {
+        patchObject(type, parsePatch(text, type, validation), CURRENT, decoding)
+      } catch (error) {
+        const { code, message } = error as ApiError
+        refusal = `${code} ${message}`
+      }
+      assert.equal(refusal, expected)
+    }
+  })
+}

@@ -66,8 +66,15 @@ export interface PatchBody {
   readonly occurrences: Occurrences | undefined
 }
 
+/** A merge patch, where fields are not judged: what applies it says no more. */
+const NO_PATCH = 'Invalid JSON Patch'
+
 /** The patch as a JSON value; 400 when it is none. */
-export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): PatchBody {
+export function parsePatch(
+  text: string,
+  type: Exclude<PatchType, 'apply'>,
+  validation: Decoding['validation'],
+): PatchBody {
   checkNesting(text)
   try {
     const { value, occurrences } = parseJson(text)
@@ -75,7 +82,9 @@ export function parsePatch(text: string, type: Exclude<PatchType, 'apply'>): Pat
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const detail = goJsonError(text)
-    throw badRequest(type === 'strategic' ? detail : `error decoding patch: ${detail}`)
+    if (type === 'strategic') throw badRequest(detail)
+    if (validation !== 'Ignore') throw badRequest(`error decoding patch: ${detail}`)
+    throw badRequest(type === 'merge' ? NO_PATCH : detail)
   }
 }
 
@@ -228,6 +237,9 @@ function unknownInVersion(patched: Draft, { expected, registry }: Decoding): rea
     .map((field) => `unknown field ${JSON.stringify(field)}`)
 }
 
+const NO_OBJECT =
+  'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
 interface Applied {
   readonly patched: unknown
   /** What is shown of it when it is refused. */
@@ -238,19 +250,26 @@ function applyOf(
   type: Exclude<PatchType, 'apply'>,
   { value: patch, occurrences }: PatchBody,
   current: Stored,
-  { expected }: Decoding,
+  { expected, validation }: Decoding,
   problems: string[],
 ): Applied {
   const asItIs = (patched: unknown): Applied => ({ patched, shown: () => stringifyExact(patched) })
   try {
     if (type !== 'json') problems.push(...duplicateFields(patch, occurrences))
-    if (type === 'merge') return asItIs(applyMergePatch(current, patch))
+    if (type === 'merge') {
+      if (validation === 'Ignore') {
+        // A list is no patch, and takes the place of what it is for.
+        if (Array.isArray(patch)) throw invalidPatch(stringifyExact(patch), NO_OBJECT)
+        if (typeof patch !== 'object') throw badRequest(NO_PATCH)
+      }
+      return asItIs(applyMergePatch(current, patch))
+    }
     if (type === 'strategic') {
       const schema = schemaOf(expected.group, expected.version, expected.kind)!
       const { merged, left } = mergeStrategically(current, patch, schema)
       return { patched: merged, shown: () => goFormat(left) }
     }
-    return asItIs(applyJsonPatch(current, operationsOf(patch, occurrences, problems)))
+    return asItIs(applyJsonPatch(current, operationsOf(patch, occurrences, validation, problems)))
   } catch (error) {
     if (error instanceof MergePatchError) throw badRequest(error.message)
     if (error instanceof StrategicMergeError)
@@ -272,9 +291,15 @@ const MEMBERS = new Set(['op', 'path', 'from', 'value'])
 function operationsOf(
   patch: unknown,
   occurrences: Occurrences | undefined,
+  validation: Decoding['validation'],
   problems: string[],
 ): readonly JsonPatchOperation[] {
-  if (!Array.isArray(patch)) throw undecodable(patch, 'value of type []handlers.jsonPatchOp')
+  // Where fields are not judged, operations are read by what applies them: in other words, and the types of their members later.
+  const isJudged = validation !== 'Ignore'
+  const undecodable = isJudged ? undecodableOperations : undecodablePatch
+  if (patch === null) return []
+  if (!Array.isArray(patch))
+    throw undecodable(patch, isJudged ? 'value of type []handlers.jsonPatchOp' : 'Patch')
   if (patch.length > MOST_OPERATIONS) {
     const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
     throw new ApiError(413, bodyTooLarge(0).reason, message)
@@ -283,10 +308,12 @@ function operationsOf(
     // A null is an operation without members: it is refused when it is applied.
     if (operation === null) return {} as JsonPatchOperation
     if (typeof operation !== 'object' || Array.isArray(operation))
-      throw undecodable(operation, 'value of type handlers.jsonPatchOp')
+      throw undecodable(operation, isJudged ? 'value of type handlers.jsonPatchOp' : 'Operation')
     for (const [member, value] of Object.entries(operation)) {
-      if (MEMBERS.has(member) && member !== 'value' && typeof value !== 'string' && value !== null)
-        throw undecodable(value, `struct field jsonPatchOp.${member} of type string`)
+      if (!MEMBERS.has(member) || member === 'value') continue
+      if (typeof value === 'string' || value === null) continue
+      if (isJudged) throw undecodable(value, `struct field jsonPatchOp.${member} of type string`)
+      throw new JsonPatchError(index, `${member} is no text`)
     }
     problems.push(...operationProblems(operation as Draft, occurrences, `[${index}]`))
     return operation as JsonPatchOperation
@@ -314,15 +341,22 @@ function operationProblems(
 }
 
 /** `into` goes on after "Go". */
-function undecodable(value: unknown, into: string): ApiError {
-  const type = Array.isArray(value)
-    ? 'array'
-    : value === null
-      ? 'null'
-      : typeof value === 'boolean'
-        ? 'bool'
-        : typeof value
-  return badRequest(`error decoding patch: json: cannot unmarshal ${type} into Go ${into}`)
+function undecodableOperations(value: unknown, into: string): ApiError {
+  return badRequest(
+    `error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go ${into}`,
+  )
+}
+
+function undecodablePatch(value: unknown, type: string): ApiError {
+  return badRequest(
+    `json: cannot unmarshal ${jsonKind(value)} into Go value of type jsonpatch.${type}`,
+  )
+}
+
+function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  if (value === null) return 'null'
+  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 /** The result of a patch is blamed on the patch: no kind and no name. */

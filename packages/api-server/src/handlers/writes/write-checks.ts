@@ -47,9 +47,7 @@ export function checkVersion(
   entry: StoredEntry,
   put: boolean,
 ): boolean {
-  const text: string = draft['metadata'].resourceVersion ?? ''
-  const version = text === '' ? 0 : parseVersion(text)
-  if (typeof version === 'object') throw unclassified(version.error)
+  const version = checkVersionText(draft['metadata'].resourceVersion ?? '')
   if (version === 0) {
     if (resource.rules.unconditionalUpdate !== false && !resource.custom) return false
     const { group, resource: plural } = resource.info
@@ -63,6 +61,13 @@ export function checkVersion(
   }
   if (version !== entry.revision) throw conflict(resource.info, name, STALE)
   return put
+}
+
+/** The version as a number, 0 for none. Throws 500 for what is no version. */
+export function checkVersionText(text: string): number {
+  const version = text === '' ? 0 : parseVersion(text)
+  if (typeof version === 'object') throw unclassified(version.error)
+  return version
 }
 
 /** Owner references that are there twice count once: as the client sent them, and once more when admission is through with them. */
