@@ -6,27 +6,21 @@ import { isInclined } from './affinity-terms.ts'
 import { GroupCounts } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
 
-/** What a container without requests counts in the two resource scores. */
-const DEFAULT_MILLI_CPU = 100
-const DEFAULT_MEMORY = 200 * 2 ** 20
+/** What a container without requests counts in the score of free resources. */
+const ASSUMED: ResourceAmounts = new Map([
+  ['cpu', 100],
+  ['memory', 200 * 2 ** 20],
+])
 
 export interface ScoredAmounts {
   readonly cpu: number
   readonly memory: number
 }
 
-/** Requests as the resource scores read them: a container without a request counts a little. */
-export function scoredAmounts(
-  pod: Pod,
-  requests: ResourceAmounts = podRequests(pod),
-): ScoredAmounts {
-  const missing = (resource: string): number =>
-    (pod.spec?.containers ?? []).filter((c) => c.resources?.requests?.[resource] === undefined)
-      .length
-  return {
-    cpu: (requests.get('cpu') ?? 0) + missing('cpu') * DEFAULT_MILLI_CPU,
-    memory: (requests.get('memory') ?? 0) + missing('memory') * DEFAULT_MEMORY,
-  }
+/** Requests as that score reads them: a container without a request counts a little. */
+export function scoredAmounts(pod: Pod): ScoredAmounts {
+  const requests = podRequests(pod, { missing: ASSUMED, withStatus: true })
+  return { cpu: requests.get('cpu') ?? 0, memory: requests.get('memory') ?? 0 }
 }
 
 export class NodeInfo {
@@ -56,8 +50,8 @@ export class NodeInfo {
   addPod(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
     const before = this.#take(uid)
-    const requests = podRequests(pod)
-    const scored = scoredAmounts(pod, requests)
+    const requests = podRequests(pod, { withStatus: true })
+    const scored = scoredAmounts(pod)
     this.pods.set(uid, pod)
     this.#groups.replaced(before, pod)
     if (repels(pod)) this.repelling.set(uid, pod)

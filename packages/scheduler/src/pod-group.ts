@@ -24,11 +24,17 @@ export function podGroup(
   }
 }
 
-/** No selector selects nothing, an empty one everything. */
+/** What a constraint counts. No selector selects nothing; an empty one, for which upstream counts none, neither. */
 export const selectedGroup = (pod: Pod, selector: LabelSelector | undefined): PodGroup =>
-  podGroup(pod.metadata?.namespace, selectorText(selector), ({ metadata }) =>
-    podLabelsMatch(selector, metadata?.labels ?? {}),
+  podGroup(
+    pod.metadata?.namespace,
+    selectorText(selector),
+    ({ metadata }) => !isEmpty(selector) && podLabelsMatch(selector, metadata?.labels ?? {}),
   )
+
+function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): boolean {
+  return matchExpressions.length === 0 && Object.keys(matchLabels).length === 0
+}
 
 const texts = new WeakMap<object, string>()
 

@@ -4,9 +4,9 @@ import type { Pod, PreferredSchedulingTerm, ResourceAmounts } from '@gyropilot/a
 import { affinitySums } from './affinity-scores.ts'
 import { scoredAmounts } from './node-info.ts'
 import type { NodeInfo, ScoredAmounts } from './node-info.ts'
-import { selectedGroup } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
 import type { Snapshot } from './snapshot.ts'
+import { spreadScores } from './spread-scores.ts'
 
 /**
  * In the order of the nodes. Asked for some hundred nodes of each pod: nothing is made for a node but its scores. `group`: pods that should stand apart by default: what a Service, ReplicaSet or StatefulSet of the pod selects.
@@ -17,17 +17,17 @@ export function scoreNodes(
   feasible: readonly NodeInfo[],
   group: PodGroup | undefined,
 ): readonly number[] {
-  const taints = scaled(feasible, (info) => -untoleratedPreferences(pod, info))
+  const taints = shares(feasible, (info) => untoleratedPreferences(pod, info))
   const preferred =
     pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
-  const affinity = scaled(feasible, (info) => preferredAffinity(preferred, info))
-  const spread = spreadScores(pod, feasible, group)
+  const affinity = shares(feasible, (info) => preferredAffinity(preferred, info))
+  const spread = spreadScores({ pod, snapshot, feasible, group })
   const between = scaledSums(affinitySums(pod, feasible, snapshot))
   const requests = podRequests(pod)
-  const scored = scoredAmounts(pod, requests)
+  const scored = scoredAmounts(pod)
   return feasible.map(
     (info, i) =>
-      3 * taints[i]! +
+      3 * (100 - taints[i]!) +
       2 * affinity[i]! +
       2 * spread[i]! +
       2 * (between?.[i] ?? 0) +
@@ -45,14 +45,12 @@ export function bestScored(
   return nodes.filter((_, i) => scores[i] === best)
 }
 
-/** Lowest to highest becomes 0 to 100; all 100 when equal and none is below zero, else all 0. */
-function scaled(nodes: readonly NodeInfo[], score: (info: NodeInfo) => number): readonly number[] {
+/** Hundredths of the highest; all 0 when that is 0. */
+function shares(nodes: readonly NodeInfo[], score: (info: NodeInfo) => number): readonly number[] {
   const scores = nodes.map(score)
-  const lowest = Math.min(...scores)
   const highest = Math.max(...scores)
-  if (lowest === highest) return scores.fill(100)
-  for (let i = 0; i < scores.length; i++)
-    scores[i] = Math.floor((100 * (scores[i]! - lowest)) / (highest - lowest))
+  if (highest === 0) return scores
+  for (let i = 0; i < scores.length; i++) scores[i] = Math.floor((100 * scores[i]!) / highest)
   return scores
 }
 
@@ -62,7 +60,8 @@ function scaledSums(sums: readonly number[] | undefined): readonly number[] | un
   const lowest = Math.min(...sums)
   const highest = Math.max(...sums)
   if (lowest === highest) return undefined
-  return sums.map((sum) => Math.floor((100 * (sum - lowest)) / (highest - lowest)))
+  // In this order, so that it is rounded as upstream does.
+  return sums.map((sum) => Math.floor(100 * ((sum - lowest) / (highest - lowest))))
 }
 
 function untoleratedPreferences(pod: Pod, { node }: NodeInfo): number {
@@ -83,54 +82,6 @@ function preferredAffinity(
   for (const { preference, weight } of preferred)
     if (nodeTermMatches(preference, node!)) sum += weight
   return sum
-}
-
-const DEFAULT_SPREADING = [
-  { topologyKey: 'kubernetes.io/hostname', maxSkew: 3 },
-  { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5 },
-]
-
-/** Fewer pods of the group in the node's domains is better: 100 * (max + min - s) / max. */
-function spreadScores(
-  pod: Pod,
-  feasible: readonly NodeInfo[],
-  group: PodGroup | undefined,
-): readonly number[] {
-  const own = pod.spec?.topologySpreadConstraints ?? []
-  const constraints =
-    own.length > 0
-      ? own
-          .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'ScheduleAnyway')
-          .map(({ topologyKey, maxSkew, labelSelector }) => ({
-            topologyKey,
-            maxSkew,
-            group: selectedGroup(pod, labelSelector),
-          }))
-      : group === undefined
-        ? []
-        : DEFAULT_SPREADING.map((constraint) => ({ ...constraint, group }))
-  const usable = constraints.filter(({ topologyKey }) =>
-    feasible.some((info) => topologyKey in (info.node?.metadata?.labels ?? {})),
-  )
-  if (usable.length === 0) return feasible.map(() => 0)
-  const sums = feasible.map(() => 0)
-  for (const { topologyKey, maxSkew, group: counted } of usable) {
-    const counts = new Map<string, number>()
-    for (const info of feasible) {
-      const domain = info.node?.metadata?.labels?.[topologyKey]
-      if (domain === undefined) continue
-      counts.set(domain, (counts.get(domain) ?? 0) + info.countOf(counted))
-    }
-    const weight = Math.log(counts.size + 2)
-    feasible.forEach((info, i) => {
-      const domain = info.node?.metadata?.labels?.[topologyKey]
-      sums[i]! += domain === undefined ? 0 : counts.get(domain)! * weight + maxSkew - 1
-    })
-  }
-  const rounded = sums.map((sum) => Math.round(sum))
-  const most = Math.max(...rounded)
-  const fewest = Math.min(...rounded)
-  return rounded.map((sum) => (most === 0 ? 100 : Math.floor((100 * (most + fewest - sum)) / most)))
 }
 
 function leastAllocated(scored: ScoredAmounts, info: NodeInfo): number {

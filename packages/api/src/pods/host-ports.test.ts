@@ -35,3 +35,17 @@ test('a port is taken by number, protocol and address', () => {
   assert.ok(!conflict({ hostPort: 80, protocol: 'UDP' }))
   assert.ok(!conflict({ hostPort: 81 }))
 })
+
+test('sidecars have ports too; init containers that end do not', () => {
+  const ports = (hostPort: number) => [{ containerPort: 80, hostPort }]
+  const initContainers = [
+    { name: 'side', restartPolicy: 'Always', ports: ports(81) },
+    { name: 'init', ports: ports(82) },
+  ]
+  const containers = [{ name: 'c', ports: ports(80) }]
+  const found = hostPortsOf(pod({ spec: { initContainers, containers } }))
+  assert.deepEqual(
+    found.map(({ port }) => port),
+    [80, 81],
+  )
+})

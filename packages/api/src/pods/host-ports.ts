@@ -9,8 +9,12 @@ export interface HostPort {
 
 const EVERY_ADDRESS = '0.0.0.0'
 
-export function hostPortsOf(pod: Pod): readonly HostPort[] {
-  return (pod.spec?.containers ?? []).flatMap((container) =>
+/** Of its containers and sidecars: init containers that end are gone when the others run. */
+export function hostPortsOf({ spec }: Pod): readonly HostPort[] {
+  const sidecars = (spec?.initContainers ?? []).filter(
+    ({ restartPolicy }) => restartPolicy === 'Always',
+  )
+  return [...(spec?.containers ?? []), ...sidecars].flatMap((container) =>
     (container.ports ?? [])
       .filter((port) => (port.hostPort ?? 0) > 0)
       .map(({ hostPort = 0, protocol = 'TCP', hostIP }) => ({

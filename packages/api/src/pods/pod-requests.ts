@@ -1,9 +1,17 @@
 /** What a pod asks of a node. Contract: docs/behaviour/simulation/scheduler.md, Filters (Requests). Pure. */
 import type { Container, Pod } from '../generated/core-v1.ts'
 import { parseQuantity } from '../values/quantity.ts'
+import { amountsWithStatus } from './pod-resources.ts'
 
 /** Amounts by resource: cpu in thousandths, everything else in units. */
 export type ResourceAmounts = ReadonlyMap<string, number>
+
+interface PodRequestsOptions {
+  /** What a container asks for that does not say how much, by resource. Default: nothing. */
+  readonly missing?: ResourceAmounts
+  /** What running containers have been given counts too, where it is more than what they ask for. Default: false. */
+  readonly withStatus?: boolean
+}
 
 type Requests = Readonly<Record<string, string | number>> | undefined
 
@@ -23,12 +31,20 @@ export function amountsOf(quantities: Requests): ResourceAmounts {
  * Per resource the larger of main containers plus sidecars, and each init container plus the sidecars started before it;
  * plus overhead; requests of the pod as a whole win. One of `pods`.
  */
-export function podRequests(pod: Pod): ResourceAmounts {
+export function podRequests(
+  pod: Pod,
+  { missing, withStatus = false }: PodRequestsOptions = {},
+): ResourceAmounts {
+  const counted = withStatus ? amountsWithStatus(pod, 'requests') : undefined
+  const requestsOf = (container: Container, runsOn = true): ResourceAmounts => {
+    const own = amountsOf(runsOn && counted ? counted(container) : container.resources?.requests)
+    return missing === undefined ? own : new Map([...missing, ...own])
+  }
   const total = new Map<string, number>()
   const sidecars = new Map<string, number>()
   const highest = new Map<string, number>()
   for (const container of pod.spec?.initContainers ?? []) {
-    const own = requestsOf(container)
+    const own = requestsOf(container, container.restartPolicy === 'Always')
     if (container.restartPolicy === 'Always') addAmounts(sidecars, own)
     for (const [name, amount] of own) {
       const alongside =
@@ -43,10 +59,6 @@ export function podRequests(pod: Pod): ResourceAmounts {
   addAmounts(total, amountsOf(pod.spec?.overhead))
   total.set('pods', 1)
   return total
-}
-
-function requestsOf(container: Container): ResourceAmounts {
-  return amountsOf(container.resources?.requests)
 }
 
 export function addAmounts(into: Map<string, number>, amounts: ResourceAmounts, times = 1): void {

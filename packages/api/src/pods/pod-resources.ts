@@ -72,8 +72,11 @@ export function podResources(
   return addResources(total, Object.fromEntries(limited))
 }
 
-/** A status without resources says nothing. A resize that can never be had does not count as wished for. */
-function amountsWithStatus(pod: Pod, kind: AmountKind): (container: Container) => ResourceList {
+/** Of containers and sidecars. A status without resources says nothing. A resize that can never be had does not count as wished for. */
+export function amountsWithStatus(
+  pod: Pod,
+  kind: AmountKind,
+): (container: Container) => ResourceList {
   const { containerStatuses, initContainerStatuses, conditions = [] } = pod.status ?? {}
   const statuses = new Map<string, ContainerStatus>()
   for (const status of [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])])

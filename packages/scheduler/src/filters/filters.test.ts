@@ -238,7 +238,8 @@ test('Only nodes that failed for a reason removal of pods can cure: not what a n
       spec: {
         topologySpreadConstraints: [
           {
-            ...term(topologyKey),
+            topologyKey,
+            labelSelector: { matchExpressions: [{ key: 'none', operator: 'DoesNotExist' }] },
             maxSkew: 1,
             minDomains: 2,
             whenUnsatisfiable: 'DoNotSchedule',
@@ -249,4 +250,68 @@ test('Only nodes that failed for a reason removal of pods can cure: not what a n
   const text = "node(s) didn't match pod topology spread constraints"
   assert.deepEqual(of(spread('zone'), roomy), [text, true])
   assert.deepEqual(of(spread('region'), roomy), [`${text} (missing required label)`, false])
+})
+
+const near = (name: string, app: string, ...terms: readonly [key: string, app: string][]): Pod => {
+  const required = terms.map(([topologyKey, of]) => ({
+    topologyKey,
+    labelSelector: { matchLabels: { [of]: 'yes' } },
+  }))
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: required }
+  return pod({ name, labels: { [app]: 'yes' }, spec: { affinity: { podAffinity } } })
+}
+const NOT_NEAR = ["node(s) didn't match pod affinity rules"]
+
+test('of several required terms one pod has to match all, not one for each', () => {
+  const host = (name: string, ...pods: readonly Pod[]) =>
+    infoOf(node({ name, labels: { host: name } }), pods)
+  const labelled = (name: string, ...labels: readonly string[]) =>
+    pod({ name, labels: Object.fromEntries(labels.map((label) => [label, 'yes'])) })
+  const asking = near('x', 'x', ['host', 'db'], ['host', 'cache'])
+  const apart = host('apart', labelled('a', 'db'), labelled('b', 'cache'))
+  assert.deepEqual(reasons(asking, apart), NOT_NEAR)
+  const both = host('both', labelled('c', 'db', 'cache'))
+  assert.deepEqual(reasons(asking, both, [apart, both]), [])
+  assert.deepEqual(reasons(asking, apart, [apart, both]), NOT_NEAR)
+})
+
+test('the first of its group may go to any domain, but to a node that is in one', () => {
+  const zoned = infoOf(node({ name: 'zoned', labels: { zone: 'a' } }))
+  const bare = infoOf(node({ name: 'bare' }))
+  const first = near('first', 'g', ['zone', 'g'])
+  assert.deepEqual(reasons(first, zoned), [])
+  assert.deepEqual(reasons(first, bare), NOT_NEAR)
+  // One that is in no domain is no second.
+  const taken = infoOf(node({ name: 'bare' }), [near('other', 'g')])
+  assert.deepEqual(reasons(first, zoned, [taken, zoned]), [])
+  // Nor is it the first when it does not match all of its terms.
+  assert.deepEqual(reasons(near('x', 'g', ['zone', 'g'], ['zone', 'h']), zoned), NOT_NEAR)
+})
+
+test('a constraint with an empty selector counts no pods', () => {
+  const info = infoOf(node({ labels: { host: 'n' } }), [pod({ name: 'a' }), pod({ name: 'b' })])
+  const empty = infoOf(node({ labels: { host: 'm' }, spec: { unschedulable: true } }))
+  const constraint = { maxSkew: 1, topologyKey: 'host', labelSelector: {} }
+  const asking = pod({
+    name: 'x',
+    spec: {
+      topologySpreadConstraints: [{ ...constraint, whenUnsatisfiable: 'DoNotSchedule' }],
+    },
+  })
+  assert.deepEqual(reasons(asking, info, [info, empty]), [])
+})
+
+test('a pod that is being resized counts what it has until it has what it asks for', () => {
+  const status = {
+    name: 'c',
+    image: 'x',
+    imageID: 'x',
+    ready: true,
+    restartCount: 0,
+    resources: { requests: { cpu: '2' } },
+  }
+  const smaller = { ...withCpu('a', '1'), status: { containerStatuses: [status] } }
+  const info = infoOf(node({ allocatable: { cpu: '3', pods: '9' } }), [smaller])
+  assert.deepEqual(reasons(withCpu('b', '2'), info), ['Insufficient cpu'])
+  assert.deepEqual(reasons(withCpu('b', '1'), info), [])
 })

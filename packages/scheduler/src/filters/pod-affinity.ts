@@ -10,88 +10,100 @@ const NONE: readonly string[] = []
 export const NO_AFFINITY = "node(s) didn't match pod affinity rules"
 
 export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefined {
-  const affinity = pod.spec?.affinity
-  const terms = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  const together = terms.map((term) => {
-    const domains = domainsWith(term, pod, snapshot)
-    // The first of its group may go anywhere.
-    const anywhere = !domains.exist && termMatches(term, pod, pod, snapshot.namespaceLabels)
-    return { key: term.topologyKey, domains: domains.values, anywhere }
-  })
+  const together = requiredTerms(pod)
+  const near = domainsWith(together, pod, snapshot)
+  // The first of its group may go to any domain.
+  const isFirst = near.size === 0 && matchesAll(together, pod, pod, snapshot.namespaceLabels)
   const apart = (
-    affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  ).map((term) => ({ key: term.topologyKey, domains: domainsWith(term, pod, snapshot).values }))
+    pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
+  ).map((term) => ({ key: term.topologyKey, domains: domainsWith([term], pod, snapshot) }))
   const repelled = repelledDomains(pod, snapshot)
   if (together.length + apart.length + repelled.size === 0) return undefined
   return ({ node }) => {
     const labels = node?.metadata?.labels ?? {}
-    const isIn = (key: string, domains: ReadonlySet<string>): boolean => {
+    const isIn = (key: string, domains: Domains): boolean => {
       const domain = labels[key]
-      return domain !== undefined && domains.has(domain)
+      return domain !== undefined && domains.get(key)?.has(domain) === true
     }
-    if (together.some(({ key, domains, anywhere }) => !anywhere && !isIn(key, domains)))
+    // Be it the first, or not: a node without the label is in no domain.
+    if (together.some(({ topologyKey: key }) => !(isFirst ? key in labels : isIn(key, near))))
       return [NO_AFFINITY]
     if (apart.some(({ key, domains }) => isIn(key, domains)))
       return ["node(s) didn't match pod anti-affinity rules"]
-    for (const [key, domains] of repelled)
-      if (isIn(key, domains)) return ["node(s) didn't satisfy existing pods anti-affinity rules"]
+    for (const key of repelled.keys())
+      if (isIn(key, repelled)) return ["node(s) didn't satisfy existing pods anti-affinity rules"]
     return NONE
   }
 }
 
-/** Whether the pod has to be where such pods are. */
-export function isAwaited(pod: Pod, other: Pod, namespaceLabels: NamespaceLabels): boolean {
-  const terms = pod.spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-  return (terms ?? []).some((term) => termMatches(term, pod, other, namespaceLabels))
+function requiredTerms({ spec }: Pod): readonly PodAffinityTerm[] {
+  return spec?.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
 }
 
-/** Where pods are that want to be apart from this one: by topology key. */
-function repelledDomains(
-  pod: Pod,
-  { repelling, namespaceLabels }: Snapshot,
-): ReadonlyMap<string, Set<string>> {
+/** Of several required terms a pod that is to be near has to match all: one for each of them is none. */
+function matchesAll(
+  terms: readonly PodAffinityTerm[],
+  owner: Pod,
+  candidate: Pod,
+  namespaceLabels: NamespaceLabels,
+): boolean {
+  return (
+    terms.length > 0 && terms.every((term) => termMatches(term, owner, candidate, namespaceLabels))
+  )
+}
+
+/** Values by topology key. */
+type Domains = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Whether the pod has to be where such pods are. */
+export function isAwaited(pod: Pod, other: Pod, namespaceLabels: NamespaceLabels): boolean {
+  return matchesAll(requiredTerms(pod), pod, other, namespaceLabels)
+}
+
+/** Where pods are that want to be apart from this one. */
+function repelledDomains(pod: Pod, { repelling, namespaceLabels }: Snapshot): Domains {
   const found = new Map<string, Set<string>>()
-  for (const info of repelling) {
-    const labels = info.node?.metadata?.labels ?? {}
+  for (const info of repelling)
     for (const existing of info.repelling.values()) {
       const terms =
         existing.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution
-      for (const term of terms ?? []) {
-        const domain = labels[term.topologyKey]
-        if (domain === undefined || !termMatches(term, existing, pod, namespaceLabels)) continue
-        const domains = found.get(term.topologyKey) ?? new Set()
-        found.set(term.topologyKey, domains.add(domain))
-      }
+      for (const term of terms ?? [])
+        if (termMatches(term, existing, pod, namespaceLabels)) addDomain(found, term, info)
+    }
+  return found
+}
+
+/** The domains of pods that all these terms are about. */
+function domainsWith(
+  terms: readonly PodAffinityTerm[],
+  owner: Pod,
+  { nodes, namespaceLabels }: Snapshot,
+): Domains {
+  const found = new Map<string, Set<string>>()
+  for (const info of terms.length === 0 ? [] : nodes) {
+    if (terms.every((term) => isKnown(found, term, info))) continue
+    for (const candidate of info.pods.values()) {
+      if (!matchesAll(terms, owner, candidate, namespaceLabels)) continue
+      for (const term of terms) addDomain(found, term, info)
+      break
     }
   }
   return found
 }
 
-/** The domains of pods that the term is about. `exist`: such pods are somewhere, also outside of any domain. */
-function domainsWith(
-  term: PodAffinityTerm,
-  owner: Pod,
-  { nodes, namespaceLabels }: Snapshot,
-): { readonly values: ReadonlySet<string>; readonly exist: boolean } {
-  const values = new Set<string>()
-  let exist = false
-  for (const info of nodes) {
-    const domain = info.node?.metadata?.labels?.[term.topologyKey]
-    if (domain !== undefined && values.has(domain)) continue
-    if (!hasMatch(term, owner, info, namespaceLabels)) continue
-    exist = true
-    if (domain !== undefined) values.add(domain)
-  }
-  return { values, exist }
+/** Nothing that is on this node could add a domain. */
+function isKnown(domains: Domains, { topologyKey }: PodAffinityTerm, { node }: NodeInfo): boolean {
+  const domain = node?.metadata?.labels?.[topologyKey]
+  return domain === undefined || domains.get(topologyKey)?.has(domain) === true
 }
 
-function hasMatch(
-  term: PodAffinityTerm,
-  owner: Pod,
-  info: NodeInfo,
-  namespaceLabels: NamespaceLabels,
-): boolean {
-  for (const candidate of info.pods.values())
-    if (termMatches(term, owner, candidate, namespaceLabels)) return true
-  return false
+function addDomain(
+  into: Map<string, Set<string>>,
+  { topologyKey }: PodAffinityTerm,
+  { node }: NodeInfo,
+): void {
+  const domain = node?.metadata?.labels?.[topologyKey]
+  if (domain === undefined) return
+  const values = into.get(topologyKey) ?? new Set()
+  into.set(topologyKey, values.add(domain))
 }

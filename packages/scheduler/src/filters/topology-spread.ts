@@ -70,7 +70,12 @@ function domainCounts(
   return counts
 }
 
-function isCounted(pod: Pod, constraint: TopologySpreadConstraint, info: NodeInfo): boolean {
+/** Whether the pods of the node count: by the constraint's policies. */
+export function isCounted(
+  pod: Pod,
+  constraint: Pick<TopologySpreadConstraint, 'nodeAffinityPolicy' | 'nodeTaintsPolicy'>,
+  info: NodeInfo,
+): boolean {
   const honorsAffinity = (constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor'
   if (honorsAffinity && !nodeAffinityMatches(pod.spec, info.node ?? {})) return false
   if (constraint.nodeTaintsPolicy !== 'Honor') return true
