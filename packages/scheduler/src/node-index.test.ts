@@ -32,7 +32,7 @@ test('nodes stand in turn from each zone, and only while they have an object', (
   assert.equal(names(index).includes('a1'), false)
 })
 
-test('news of a node matters when labels, spec or allocatable change, not when it beats', () => {
+test('news of a node matters when labels, taints or allocatable change or it is let in again, not when it beats or is cordoned', () => {
   const index = new NodeIndex()
   const given = node({ name: 'n' })
   assert.equal(index.setNode(given), true)
@@ -43,8 +43,9 @@ test('news of a node matters when labels, spec or allocatable change, not when i
   assert.equal(index.setNode(node({ name: 'n', labels: { disk: 'ssd' } })), true)
   assert.equal(
     index.setNode(node({ name: 'n', labels: { disk: 'ssd' }, spec: { unschedulable: true } })),
-    true,
+    false,
   )
+  assert.equal(index.setNode(node({ name: 'n', labels: { disk: 'ssd' } })), true)
   const more = { cpu: '4', memory: '4Gi', pods: '110' }
   assert.equal(
     index.setNode(

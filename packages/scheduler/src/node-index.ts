@@ -38,15 +38,15 @@ export class NodeIndex implements Snapshot {
     return [...this.#inclined].filter(({ node }) => node !== undefined)
   }
 
-  /** False when nothing changed that could matter to a pod. */
+  /** False when nothing changed that could help a pod. */
   setNode(node: Node): boolean {
     const info = this.#info(node.metadata?.name ?? '')
     const before = info.node
     if (before === undefined || before.metadata?.labels?.[ZONE] !== node.metadata?.labels?.[ZONE])
       this.#nodes = undefined
-    const same = before !== undefined && isSameForPods(before, node)
+    const helps = before === undefined || mayHelp(before, node)
     info.setNode(node)
-    return !same
+    return helps
   }
 
   removeNode(name: string): void {
@@ -98,12 +98,16 @@ export class NodeIndex implements Snapshot {
   }
 }
 
-/** Heartbeats and conditions are of no interest here: what they lead to comes as taints. */
-function isSameForPods(a: Node, b: Node): boolean {
+/**
+ * Heartbeats and conditions are of no interest here: what they lead to comes as taints. A node that is cordoned helps nobody; another
+ * taint may, where it takes the emptiest domain out of the count.
+ */
+function mayHelp(before: Node, after: Node): boolean {
   return (
-    deepEqual(a.metadata?.labels, b.metadata?.labels) &&
-    deepEqual(a.spec, b.spec) &&
-    deepEqual(a.status?.allocatable, b.status?.allocatable)
+    !deepEqual(before.metadata?.labels, after.metadata?.labels) ||
+    !deepEqual(before.spec?.taints, after.spec?.taints) ||
+    (before.spec?.unschedulable === true && after.spec?.unschedulable !== true) ||
+    !deepEqual(before.status?.allocatable, after.status?.allocatable)
   )
 }
 

@@ -37,6 +37,7 @@ const verdictOf = (candidate: Pod, info: NodeInfo, snapshot: Snapshot) =>
   verdictBy(prepared(filters, candidate, snapshot), info)
 
 const rules = (budgets: readonly PodDisruptionBudget[] = []) => ({ verdictOf, budgets })
+const on = (...of: Parameters<typeof victimsOn>) => victimsOn(...of).candidate
 const names = (found: PreemptionCandidate | undefined) =>
   found?.victims.map(({ metadata }) => metadata?.name)
 
@@ -49,19 +50,35 @@ test('only as many go as it takes, the least important', () => {
     sized('c', { priority: 2 }),
     sized('d', { priority: 1, startTime: '2026-01-01T00:00:00Z' }),
   ])
-  assert.deepEqual(names(victimsOn(important('1'), info, snapshotOf([info]), rules())), ['b'])
-  assert.deepEqual(names(victimsOn(important('2'), info, snapshotOf([info]), rules())), ['d', 'b'])
+  assert.deepEqual(names(on(important('1'), info, snapshotOf([info]), rules())), ['b'])
+  assert.deepEqual(names(on(important('2'), info, snapshotOf([info]), rules())), ['d', 'b'])
 })
 
 test('pods of equal priority are never victims', () => {
   const info = infoOf('n', [sized('a', { cpu: '4', priority: 100 })])
-  assert.equal(victimsOn(important('1'), info, snapshotOf([info]), rules()), undefined)
+  assert.equal(on(important('1'), info, snapshotOf([info]), rules()), undefined)
 })
 
 test('nobody goes where it would not help', () => {
   const info = infoOf('n', [sized('a', { cpu: '1' })])
-  assert.equal(victimsOn(important('5'), info, snapshotOf([info]), rules()), undefined)
+  assert.equal(on(important('5'), info, snapshotOf([info]), rules()), undefined)
   assert.deepEqual([...info.pods.values()].length, 1, 'trying it changes nothing')
+})
+
+test('why nobody need go is what is left when all have gone', () => {
+  const info = infoOf('n', [sized('a', { cpu: '4' })])
+  const large = pod({
+    name: 'large',
+    spec: {
+      priority: 100,
+      containers: [{ name: 'c', image: 'x', resources: { requests: { cpu: '2', memory: '9Gi' } } }],
+    },
+  })
+  const snapshot = snapshotOf([info])
+  assert.deepEqual(victimsOn(large, info, snapshot, rules()).reasons, ['Insufficient memory'])
+  assert.deepEqual(victimsOn(sized('equal'), info, snapshot, rules()).reasons, [
+    'No preemption victims found for incoming pod',
+  ])
 })
 
 test('pods of a budget without room are spared when others will do, and go when none will', () => {
@@ -71,14 +88,14 @@ test('pods of a budget without room are spared when others will do, and go when 
     status: { currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0, expectedPods: 1 },
   }
   const info = infoOf('n', [sized('a', { cpu: '2' }), sized('b', { cpu: '2', priority: 5 })])
-  const spared = victimsOn(important('2'), info, snapshotOf([info]), rules([budget]))
+  const spared = on(important('2'), info, snapshotOf([info]), rules([budget]))
   assert.deepEqual([names(spared), spared?.budgetViolations], [['b'], 0])
-  const forced = victimsOn(important('4'), info, snapshotOf([info]), rules([budget]))
+  const forced = on(important('4'), info, snapshotOf([info]), rules([budget]))
   assert.deepEqual([names(forced), forced?.budgetViolations], [['b', 'a'], 1])
 })
 
-const candidate = (on: string, victims: readonly Pod[], budgetViolations = 0) => ({
-  node: on,
+const candidate = (node: string, victims: readonly Pod[], budgetViolations = 0) => ({
+  node,
   victims,
   budgetViolations,
 })
@@ -127,6 +144,17 @@ for (const [title, candidates, wanted] of CHOICES) {
   })
 }
 
+test('a budget with an empty selector spares nobody', () => {
+  const budget: PodDisruptionBudget = {
+    metadata: { name: 'b', namespace: 'default' },
+    spec: { minAvailable: 1, selector: {} },
+    status: { currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0, expectedPods: 1 },
+  }
+  const info = infoOf('n', [sized('a', { cpu: '4' })])
+  const found = on(important('2'), info, snapshotOf([info]), rules([budget]))
+  assert.deepEqual([names(found), found?.budgetViolations], [['a'], 0])
+})
+
 test('who waits for its victims takes no others', () => {
   const conditions = [
     { type: 'DisruptionTarget', status: 'True' as const, reason: 'PreemptionByScheduler' },
@@ -141,4 +169,23 @@ test('who waits for its victims takes no others', () => {
   assert.match(whyNotEligible(important('1'), info) ?? '', /terminating pod on the nominated node/)
   assert.equal(whyNotEligible(important('1'), infoOf('n', [])), undefined)
   assert.equal(whyNotEligible(important('1'), undefined), undefined)
+})
+
+test('unless the node that it was promised would be of no use to it any more', () => {
+  const conditions = [
+    { type: 'DisruptionTarget', status: 'True' as const, reason: 'PreemptionByScheduler' },
+  ]
+  const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+  const info = infoOf('n', [
+    pod({
+      name: 'leaving',
+      metadata,
+      spec: { priority: 0 },
+      status: { phase: 'Running', conditions },
+    }),
+  ])
+  const verdict = (node: string, curable: boolean) => [{ node, reasons: ['r'], curable }]
+  const of = (node: string, curable: boolean) =>
+    whyNotEligible(important('1'), info, verdict(node, curable)) === undefined
+  assert.deepEqual([of('n', false), of('n', true), of('other', false)], [true, false, false])
 })

@@ -4,6 +4,7 @@
 import { labelQueryOf } from '@gyropilot/api'
 import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
+import { NO_VICTIMS } from './message.ts'
 import type { NodeVerdict } from './message.ts'
 import type { NodeInfo } from './node-info.ts'
 import { ChangedSnapshot } from './snapshot.ts'
@@ -26,9 +27,15 @@ export function priorityOf(pod: Pod): number {
   return pod.spec?.priority ?? 0
 }
 
-/** Undefined when it may; else the text behind `preemption:`. */
-export function whyNotEligible(pod: Pod, nominated: NodeInfo | undefined): string | undefined {
+/** Undefined when it may; else the text behind `preemption:`. `verdicts`: why the nodes cannot take it. */
+export function whyNotEligible(
+  pod: Pod,
+  nominated: NodeInfo | undefined,
+  verdicts: readonly NodeVerdict[] = [],
+): string | undefined {
   if (pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
+  // What is made free there will not help any more.
+  if (verdicts.some(({ node, curable }) => node === nominated?.name && !curable)) return undefined
   for (const other of nominated?.pods.values() ?? []) {
     const isLeaving = other.metadata?.deletionTimestamp !== undefined && isPreempted(other)
     if (isLeaving && priorityOf(other) < priorityOf(pod))
@@ -48,23 +55,31 @@ export function candidatesToFind(nodes: number): number {
   return Math.max(100, Math.floor(nodes / 10))
 }
 
-/** What it takes on one node; undefined when taking pods away does not help. */
+/** What it takes on one node, or why taking pods away does not help there. */
+interface OnNode {
+  readonly candidate?: PreemptionCandidate
+  readonly reasons: readonly string[]
+}
+
+const NONE: readonly string[] = []
+
 export function victimsOn(
   pod: Pod,
   info: NodeInfo,
   snapshot: Snapshot,
   { verdictOf, budgets }: PreemptionRules,
-): PreemptionCandidate | undefined {
+): OnNode {
   const lower = [...info.pods.values()]
     .filter((other) => priorityOf(other) < priorityOf(pod))
     .toSorted(byImportance)
-  if (lower.length === 0) return undefined
+  if (lower.length === 0) return { reasons: [NO_VICTIMS] }
   const gone = new Set(lower.map(uidOf))
-  const fitsWithout = (without: ReadonlySet<string>): boolean => {
+  const verdictWithout = (without: ReadonlySet<string>): NodeVerdict | undefined => {
     const left = info.without(without)
-    return verdictOf(pod, left, new ChangedSnapshot(snapshot, info, left)) === undefined
+    return verdictOf(pod, left, new ChangedSnapshot(snapshot, info, left))
   }
-  if (!fitsWithout(gone)) return undefined
+  const inVain = verdictWithout(gone)
+  if (inVain !== undefined) return { reasons: inVain.reasons }
   const protectedPods = violators(lower, budgets)
   // Put back from the most important down, first those whose going violates a budget.
   const order = [
@@ -73,11 +88,11 @@ export function victimsOn(
   ]
   for (const other of order) {
     gone.delete(uidOf(other))
-    if (!fitsWithout(gone)) gone.add(uidOf(other))
+    if (verdictWithout(gone) !== undefined) gone.add(uidOf(other))
   }
   const victims = lower.filter((other) => gone.has(uidOf(other)))
   const budgetViolations = victims.filter((other) => protectedPods.has(uidOf(other))).length
-  return { node: info.name, victims, budgetViolations }
+  return { candidate: { node: info.name, victims, budgetViolations }, reasons: NONE }
 }
 
 /** Fewest budget violations, least important victims, fewest of them, latest started; then the first by name. */
@@ -138,7 +153,9 @@ function violators(
     for (const budget of budgets) {
       if (budget.metadata?.namespace !== namespace) continue
       if (name in (budget.status?.disruptedPods ?? {})) continue
-      if (labels === undefined || !labelQueryOf(budget.spec?.selector).matches(labels)) continue
+      const query = labelQueryOf(budget.spec?.selector)
+      // Upstream's scheduler takes an empty selector for none, as budgets once did.
+      if (labels === undefined || query.matchesEverything || !query.matches(labels)) continue
       const allowed = left.get(budget)! - 1
       left.set(budget, allowed)
       if (allowed < 0) found.add(uidOf(pod))

@@ -1,9 +1,10 @@
 /** Makes room for pods that find none. Contract: docs/behaviour/simulation/scheduler.md, Preemption. */
+import { isTerminating } from '@gyropilot/api'
 import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { integerBetween } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
 import type { Lister } from '@gyropilot/runtime'
-import { NOT_HELPFUL, NO_VICTIMS } from './message.ts'
+import { NOT_HELPFUL } from './message.ts'
 import type { NodeVerdict, PreemptionOutcome } from './message.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { NodeInfo } from './node-info.ts'
@@ -51,13 +52,16 @@ export class Preemptor {
     pod: Pod,
     verdicts: readonly NodeVerdict[],
   ): { readonly outcome: PreemptionOutcome; readonly nomination?: string } {
-    const text = whyNotEligible(pod, this.#nodes.get(pod.status?.nominatedNodeName ?? ''))
+    const nominated = this.#nodes.get(pod.status?.nominatedNodeName ?? '')
+    const text = whyNotEligible(pod, nominated, verdicts)
     if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
     const { candidates, reasons } = this.#candidates(pod, verdicts)
     const best = bestCandidate(candidates)
     if (best === undefined) return { outcome: { kind: 'none', reasons }, nomination: '' }
-    for (const victim of best.victims) void this.#writes.evict(victim, pod, best.node)
-    this.#takeBack(best.node, pod)
+    // Those that are on their way out need not be told; where all are, others keep what they were promised, as upstream.
+    const going = best.victims.filter((victim) => !isTerminating(victim))
+    for (const victim of going) void this.#writes.evict(victim, pod, best.node)
+    if (going.length > 0) this.#takeBack(best.node, pod)
     return { outcome: { kind: 'victims' }, nomination: best.node }
   }
 
@@ -76,16 +80,15 @@ export class Preemptor {
     const candidates: PreemptionCandidate[] = []
     const reasons: string[] = []
     for (let at = 0; at < verdicts.length && candidates.length < wanted; at++) {
-      const { node, curable, reasons: own } = verdicts[(offset + at) % verdicts.length]!
+      const { node, curable } = verdicts[(offset + at) % verdicts.length]!
       if (!curable) {
         reasons.push(NOT_HELPFUL)
         continue
       }
       const info = this.#nodes.get(node)!
-      const candidate = victimsOn(pod, info, this.#nodes, rules)
-      if (candidate !== undefined) candidates.push(candidate)
-      else if (hasLower(pod, info)) reasons.push(...own)
-      else reasons.push(NO_VICTIMS)
+      const found = victimsOn(pod, info, this.#nodes, rules)
+      if (found.candidate !== undefined) candidates.push(found.candidate)
+      reasons.push(...found.reasons)
     }
     return { candidates, reasons }
   }
@@ -98,9 +101,4 @@ export class Preemptor {
       void this.#writes.nominationLost(other)
     }
   }
-}
-
-function hasLower(pod: Pod, { pods }: NodeInfo): boolean {
-  for (const other of pods.values()) if (priorityOf(other) < priorityOf(pod)) return true
-  return false
 }

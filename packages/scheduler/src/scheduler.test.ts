@@ -44,6 +44,7 @@ class BusyClock implements Clock {
 
 interface Handler {
   onAdd(object: Node | Pod): void
+  onDelete(object: Node | Pod): void
   onUpdate(before: Node | Pod, object: Node | Pod): void
 }
 
@@ -58,6 +59,8 @@ function schedulerWith(clock: Clock) {
     }),
   } as unknown as InformerFactory
   const binding = new Map<string, PromiseWithResolvers<void>>()
+  const deleted: string[] = []
+  const patched: [name: string, status: object | undefined][] = []
   const client = {
     resource: () => ({
       createSubresource: (name: string) => {
@@ -65,7 +68,11 @@ function schedulerWith(clock: Clock) {
         binding.set(name, under)
         return under.promise
       },
-      patch: () => Promise.resolve({}),
+      patch: async (name: string, { value }: { value: { status?: object } }) => {
+        patched.push([name, value.status])
+        return {}
+      },
+      delete: async (name: string) => void deleted.push(name),
     }),
   } as unknown as Client
   const scheduler = new Scheduler({
@@ -80,7 +87,9 @@ function schedulerWith(clock: Clock) {
     handlers.get(type.resource)!.onAdd(object)
   const change = (before: Pod, after: Pod): void =>
     handlers.get(resources.pods.resource)!.onUpdate(before, after)
-  return { scheduler, binding, add, change }
+  const remove = (type: { readonly resource: string }, object: Node | Pod): void =>
+    handlers.get(type.resource)!.onDelete(object)
+  return { scheduler, binding, add, change, remove, deleted, patched }
 }
 
 function world(stepMs: number) {
@@ -151,4 +160,68 @@ test('a pod whose claim for devices is not recorded yet waits for that alone, no
   change(created, pod({ spec, status: { resourceClaimStatuses: [{ name: 'gpu' }] } }))
   await clock.advance(0)
   assert.equal(binding.size, 1)
+})
+
+test('a node that goes may have been the emptiest domain: who waited for it is tried again', async () => {
+  const clock = testClock()
+  const { scheduler, binding, add, remove } = schedulerWith(clock)
+  const spread = (name: string, nodeName?: string): Pod =>
+    pod({
+      name,
+      labels: { app: 'web' },
+      spec: {
+        ...(nodeName === undefined ? {} : { nodeName }),
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'zone',
+            whenUnsatisfiable: 'DoNotSchedule',
+            labelSelector: { matchLabels: { app: 'web' } },
+          },
+        ],
+      },
+    })
+  const cordoned = node({ name: 'b', labels: { zone: 'b' }, spec: { unschedulable: true } })
+  for (const each of [node({ name: 'a', labels: { zone: 'a' } }), cordoned])
+    add(resources.nodes, each)
+  add(resources.pods, spread('there', 'a'))
+  add(resources.pods, spread('waiting'))
+  const stopped = new AbortController()
+  scheduler.start(stopped.signal)
+  await clock.advance(20_000)
+  assert.deepEqual([...binding.keys()], [])
+  remove(resources.nodes, cordoned)
+  await clock.advance(10)
+  assert.deepEqual([...binding.keys()], ['waiting'])
+  stopped.abort()
+})
+
+test('a victim that is on its way out already is left alone, and others keep what they were promised there', async () => {
+  const clock = testClock()
+  const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+  for (const leaving of [{}, metadata]) {
+    const { scheduler, add, deleted, patched } = schedulerWith(clock)
+    const asking = (name: string, priority: number, more: object = {}): Pod => {
+      const requests = { cpu: '1' }
+      const containers = [{ name: 'c', image: 'x', resources: { requests } }]
+      return pod({ name, spec: { priority, containers, ...more } })
+    }
+    add(resources.nodes, node({ name: 'n', allocatable: { cpu: '1', pods: '10' } }))
+    const victim = asking('victim', 0, { nodeName: 'n' })
+    add(resources.pods, { ...victim, metadata: { ...victim.metadata, ...leaving } })
+    const promised = asking('promised', 50)
+    add(resources.pods, { ...promised, status: { nominatedNodeName: 'n' } })
+    add(resources.pods, asking('important', 100))
+    const stopped = new AbortController()
+    scheduler.start(stopped.signal)
+    await clock.advance(100)
+    const isLeaving = leaving === metadata
+    assert.deepEqual(new Set(deleted), new Set(isLeaving ? [] : ['victim']))
+    const lost = patched.filter(
+      ([name, status]) =>
+        name === 'promised' && JSON.stringify(status) === '{"nominatedNodeName":null}',
+    )
+    assert.equal(lost.length > 0, !isLeaving)
+    stopped.abort()
+  }
 })

@@ -101,10 +101,13 @@ export class Scheduler {
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
       onUpdate: (_, node) => this.#nodeChanged(node),
-      onDelete: (gone) =>
+      onDelete: (gone) => {
         this.#nodes.removeNode(
           gone instanceof DeletedFinalStateUnknown ? gone.key : (gone.metadata?.name ?? ''),
-        ),
+        )
+        // The emptiest domain may have been there.
+        this.#queue.moveAll()
+      },
     })
     informers.informer(resources.pods).addHandler({
       onAdd: (pod) => this.#podChanged(pod),
