@@ -152,3 +152,29 @@ test('a token that the server refuses is dropped', async () => {
   assert.ok(asked.length >= 2)
   assert.notEqual(sent.at(-1), 'Bearer token-1')
 })
+
+test('a token that cannot be renewed is used on, until the server refuses it', async () => {
+  const { clock, asked, ask, state, sent, hasAccount } = world()
+  hasAccount('ttl-controller')
+  await ask()
+  await clock.advance(HOUR_MS * 0.8)
+  state.failures = 4
+  const asking = ask()
+  await clock.advance(3_500)
+  await asking
+  assert.deepEqual(sent, ['Bearer token-1', 'Bearer token-1'])
+  // With the next request it is tried again.
+  await ask()
+  assert.equal(asked.length, 6)
+  assert.equal(sent.at(-1), 'Bearer token-6')
+  await clock.advance(HOUR_MS * 0.8)
+  state.failures = 4
+  state.code = 401
+  const refused = assert.rejects(ask())
+  await clock.advance(3_500)
+  await refused
+  state.failures = 4
+  const without = assert.rejects(ask(), /connection refused/)
+  await clock.advance(3_500)
+  await without
+})

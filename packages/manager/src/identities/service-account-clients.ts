@@ -69,7 +69,10 @@ interface Token {
   readonly renewAtMs: number
 }
 
-/** The token of one account: asked for at first use, renewed before it ends, dropped after a 401. */
+/**
+ * The token of one account: asked for at first use, renewed before it ends, dropped after a 401. One that cannot be renewed is used on:
+ * it is good for a fifth of its life, and for longer where clocks differ.
+ */
 class ServiceAccountToken implements Credentials {
   readonly #account: string
   readonly #options: ServiceAccountTransportsOptions
@@ -85,7 +88,14 @@ class ServiceAccountToken implements Credentials {
     const nowMs = this.#options.clock.monotonicMs()
     if (this.#token === undefined || nowMs >= this.#token.renewAtMs) {
       this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
-      this.#token = await this.#asking
+      const known = this.#token
+      try {
+        this.#token = await this.#asking
+      } catch (error) {
+        // Refused meanwhile, it is dropped.
+        if (known === undefined || this.#token !== known) throw error
+        this.#options.logger.error(error, 'Unable to rotate token', { account: this.#account })
+      }
     }
     return { authorization: this.#token.authorization }
   }

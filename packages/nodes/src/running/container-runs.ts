@@ -81,9 +81,13 @@ export class ContainerRuns {
     container.ready = true
     changed()
     return new Promise((resolve, reject) => {
-      container.finish = resolve
-      if (signal.aborted) reject(signal.reason)
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      const onAbort = (): void => reject(signal.reason)
+      container.finish = (exitCode) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(exitCode)
+      }
+      if (signal.aborted) onAbort()
+      signal.addEventListener('abort', onAbort, { once: true })
     })
   }
 
