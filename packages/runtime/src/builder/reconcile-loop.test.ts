@@ -106,6 +106,17 @@ test('Given RequeueAfter, then Forget and delayed add', async () => {
   await stop()
 })
 
+test('a wait that is not a number is an error: the key would wait for ever', async () => {
+  const { keys, clock, metric, logger, stop } = await reconciling(() => ({
+    requeueAfterMs: Date.parse(''),
+  }))
+  await clock.advance(15)
+  assert.equal(keys.length, 3)
+  assert.equal(metric('reconcile_total', { result: 'error' }), 3)
+  assert.match(String(logger.lines.at(-1)?.error), /not a number/)
+  await stop()
+})
+
 test('Given error and RequeueAfter, then the error path', async () => {
   const { keys, clock, metric, logger, stop } = await reconciling(() => ({
     error: new Error('broken'),

@@ -166,7 +166,7 @@ export class ReconcileLoop {
     this.#metrics.started()
     let result: Result
     try {
-      result = (await this.#reconcile(item.key, logger, signal)) ?? {}
+      result = withoutNaN((await this.#reconcile(item.key, logger, signal)) ?? {})
     } catch (thrown) {
       result = { error: thrown }
       if (isPanic(thrown)) {
@@ -245,6 +245,12 @@ export class ReconcileLoop {
     }
     logger.error(error, 'Reconciler error')
   }
+}
+
+/** A wait of NaN, of a time that an object does not have, would be none at all: the key would wait for its next event. */
+function withoutNaN(result: Result): Result {
+  if (result.error !== undefined || !Number.isNaN(result.requeueAfterMs)) return result
+  return { error: new Error('the reconciler asks for a wait that is not a number') }
 }
 
 /** What `work` answers; false as soon as `signal` aborts. */

@@ -7,7 +7,7 @@ import type { Request } from './request.ts'
 
 /** What the queue does next. Nothing, or an empty result: wait for the next event; failures so far are forgotten. */
 export interface Result {
-  /** Reconcile again after this time, not rate limited; failures so far are forgotten. */
+  /** Reconcile again after this time, not rate limited; failures so far are forgotten. NaN is an error. */
   readonly requeueAfterMs?: number
   /** @deprecated Again with back-off, as after an error. Prefer an error or `requeueAfterMs`. */
   readonly requeue?: boolean

@@ -87,7 +87,7 @@ export class EventChannel<T extends KubernetesObject = KubernetesObject> {
   }
 }
 
-/** Generic events of a channel, one after the other. */
+/** Generic events of a channel, one after the other. `onError` is told of what a handler throws, whose event is lost; default: nobody is. */
 export function channelSource<T extends KubernetesObject>(
   channel: EventChannel<T>,
   handler: WatchHandler<T>,
