@@ -1,5 +1,6 @@
 /** The four patch types as functions from the current object to the wanted one. Contract: docs/behaviour/api-server/patch-and-apply.md. */
 import {
+  GO_TYPE_META,
   applyJsonPatch,
   applyMergePatch,
   mergeStrategically,
@@ -237,8 +238,7 @@ function unknownInVersion(patched: Draft, { expected, registry }: Decoding): rea
     .map((field) => `unknown field ${JSON.stringify(field)}`)
 }
 
-const NO_OBJECT =
-  'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+const NO_OBJECT = `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ${GO_TYPE_META}`
 
 interface Applied {
   readonly patched: unknown
