@@ -51,9 +51,9 @@ test('Given pods without labels and a DoesNotExist selector, then they are match
   assert.deepEqual([...watch.onAdd!({ ...pod(), metadata })], ['ns/b'])
 })
 
-test('of several budgets the first by name is taken, and the pod is told', () => {
+test('of several budgets each is looked at, and the pod is told the first by name', () => {
   const { watch, recorded } = watching(budget({ name: 'z' }), budget({ name: 'a' }))
-  assert.deepEqual([...watch.onAdd!(pod())], ['ns/a'])
+  assert.deepEqual([...watch.onAdd!(pod())], ['ns/a', 'ns/z'])
   assert.deepEqual(
     recorded.map(({ regarding, ...rest }) => ({ ...rest, name: regarding.metadata?.name })),
     [

@@ -22,23 +22,23 @@ export function podWatch(
   budgets: Lister<PodDisruptionBudget>,
   record: (event: EventRecord) => void,
 ): Watch<Pod> {
-  const budgetOf = (pod: Pod): readonly QueueKey[] => {
-    const [first, ...others] = budgetsMatching(budgets, pod)
-    if (first === undefined) return []
-    if (others.length > 0) record(severalBudgets(pod, first))
-    return [keyOf(first)]
+  // All of them: the one that was never looked at would go on allowing disruptions of its other pods.
+  const budgetsOf = (pod: Pod): readonly QueueKey[] => {
+    const matching = budgetsMatching(budgets, pod)
+    if (matching.length > 1) record(severalBudgets(pod, matching[0]!))
+    return matching.map(keyOf)
   }
   return {
     type: resources.pods,
-    onAdd: budgetOf,
-    onUpdate: (_, current) => budgetOf(current),
-    onDelete: (pod) => (pod instanceof DeletedFinalStateUnknown ? [] : budgetOf(pod)),
+    onAdd: budgetsOf,
+    onUpdate: (_, current) => budgetsOf(current),
+    onDelete: (pod) => (pod instanceof DeletedFinalStateUnknown ? [] : budgetsOf(pod)),
   }
 }
 
 const byName = byString(({ metadata }: PodDisruptionBudget) => metadata?.name ?? '')
 
-/** By name: with several the choice is free, and should be the same every time. */
+/** By name: which of several the event names is free, and should be the same every time. */
 function budgetsMatching(
   budgets: Lister<PodDisruptionBudget>,
   { metadata }: Pod,

@@ -3,7 +3,16 @@ import { test } from 'node:test'
 import type { Job, Pod } from '@gyropilot/api'
 import { PrometheusRegistry } from '@gyropilot/foundation'
 import { refused, secondsAgo } from '../workload-support/fixtures.ts'
-import { indexedJob, job, jobPod, perIndexJob, syncOf, INDEX_RULES } from './fixtures.ts'
+import {
+  INDEX_RULES,
+  indexedJob,
+  job,
+  jobPod,
+  lastStatusOf,
+  perIndexJob,
+  statusesOf,
+  syncOf,
+} from './fixtures.ts'
 import { JobMetrics } from './metrics.ts'
 
 const NOW = secondsAgo(0)
@@ -217,6 +226,18 @@ test('finished pods and indexes have their series, at zero, from the first statu
     'job_finished_indexes_total{backoffLimit="perIndex",status="succeeded"} 0',
     ...podsOf('Indexed'),
   ])
+})
+
+test('a status that is right already counts nothing, and makes no series', () => {
+  const fresh = perIndexJob()
+  const known = { ...fresh, status: lastStatusOf(syncOf(fresh, [])) }
+  const pods = [0, 1, 2].map((index) => jobPod(`p${index}`, { index }))
+  const settled = { ...known, status: lastStatusOf(syncOf(known, pods)) }
+  assert.deepEqual(statusesOf(syncOf(settled, pods)), [])
+  assert.deepEqual(
+    seriesOf(settled, pods).filter((line) => line.includes('finished')),
+    [],
+  )
 })
 
 test('indexes that are dropped are not taken back from what was counted', () => {

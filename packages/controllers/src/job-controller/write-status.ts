@@ -38,7 +38,8 @@ export function* writeStatus(input: WriteStatusInput): Reconcile<unknown> {
   const first = yield* putStatus(job, announced, metrics)
   if ('error' in first) return first.error
   memory.setBackoff(key, uid, input.backoff)
-  metrics.indexesCounted(job, tracked.newSucceededIndexes, tracked.newFailedIndexes)
+  if (first.job !== job)
+    metrics.indexesCounted(job, tracked.newSucceededIndexes, tracked.newFailedIndexes)
   for (const action of tracked.policyActions) metrics.failureHandled(action)
 
   const released = tracked.release.map(uidOf)
