@@ -277,6 +277,26 @@ test('a watch that is refused rejects with the Status', async () => {
 
 const added = '{"type":"ADDED","object":{"metadata":{"name":"x"}}}\n'
 
+test('a list whose items are no list is no empty one', async () => {
+  for (const [items, metadataOnly, told] of [
+    [{}, false, 'object into Go struct field PodList.items of type []v1.Pod'],
+    ['x', false, 'string into Go struct field PodList.items of type []v1.Pod'],
+    [
+      {},
+      true,
+      'object into Go struct field PartialObjectMetadataList.items of type []v1.PartialObjectMetadata',
+    ],
+  ] as const) {
+    const { client } = setup([jsonAnswer({ kind: 'PodList', metadata: {}, items })])
+    await assert.rejects(client.resource(pods).list({ metadataOnly }), {
+      code: 'ANSWER_UNDECODABLE',
+      message: `json: cannot unmarshal ${told}`,
+    })
+  }
+  const { client } = setup([jsonAnswer({ kind: 'PodList', metadata: {}, items: null })])
+  assert.deepEqual((await client.resource(pods).list()).items, [])
+})
+
 for (const contentType of ['application/yaml', 'text/html'])
   test(`a watch that is answered in ${contentType} rejects: events are read from JSON alone`, async () => {
     const { client } = setup([{ ...watchBytes(added), headers: { 'content-type': contentType } }])

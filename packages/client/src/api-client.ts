@@ -1,3 +1,4 @@
+import { jsonTypeName } from '@gyropilot/api'
 import type { KubernetesObject, ObjectList, ResourceType, WatchEvent } from '@gyropilot/api'
 import { silentLogger, silentMetrics } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry } from '@gyropilot/foundation'
@@ -13,6 +14,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './client.ts'
+import { clientErrors } from './errors.ts'
 import type { RequestRateLimiter } from './requests/rate-limit.ts'
 import { rateLimiterFor } from './requests/rate-limit.ts'
 import { RequestSender } from './requests/request-sender.ts'
@@ -23,6 +25,7 @@ import type { Transport } from './transport.ts'
 import type { WarningHandler } from './requests/warnings.ts'
 
 const PAGE_SIZE = 500
+const PARTIAL = { version: 'v1', kind: 'PartialObjectMetadata' }
 
 /** Only transport and clock are needed. A client has one rate limit: make one for each program or controller. */
 export interface ApiClientOptions {
@@ -115,8 +118,16 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
     const list = await this.#sender.sendForObject<ObjectList<T>>(
       requests.listRequest(this.#target, options),
     )
+    if (Array.isArray(list.items)) return list
     // Servers that are written in Go may say null for no items.
-    return Array.isArray(list.items) ? list : { ...list, items: [] }
+    const items: unknown = list.items ?? undefined
+    if (items === undefined) return { ...list, items: [] }
+    const { version, kind } = options?.metadataOnly ? PARTIAL : this.#target.type
+    // To take it for no items would have caches forget all that there is.
+    throw clientErrors.make(
+      'ANSWER_UNDECODABLE',
+      `json: cannot unmarshal ${jsonTypeName(items)} into Go struct field ${kind}List.items of type []${version}.${kind}`,
+    )
   }
 
   async *pages(options: ListOptions = {}): AsyncGenerator<ObjectList<T>> {

@@ -22,6 +22,8 @@ export {
 } from './errors.ts'
 export type { GyropilotErrorOptions } from './errors.ts'
 export { formatGoDuration, goDurationNanos, parseGoDuration } from './go-duration.ts'
+export { MICRO_TIME_LAYOUT, TIME_LAYOUT, formatGoTime, parseGoTime } from './go-time.ts'
+export type { GoTime } from './go-time.ts'
 export { Heap } from './heap.ts'
 export { FileError } from './host-environment.ts'
 export type { CommandRequest, CommandResult, HostEnvironment } from './host-environment.ts'

@@ -8,7 +8,7 @@ import {
   parseGoTime,
   TIME_LAYOUT,
   type GoTime,
-} from './go/go-time.ts'
+} from '@gyropilot/foundation'
 
 /** A body that is no object of its kind. The message is what follows `Pod in version "v1" cannot be handled as a Pod: `. */
 export class DecodeError extends Error {

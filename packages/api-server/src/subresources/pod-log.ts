@@ -2,7 +2,7 @@
 import type { SubresourceAnswer, SubresourceCall, SubresourceHandler } from '../contracts.ts'
 import { badRequest, invalid, unclassified } from '../http/errors.ts'
 import { parseInteger } from '../http/query-numbers.ts'
-import { parseGoTime, TIME_LAYOUT } from '@gyropilot/schema/go-time'
+import { parseGoTime, TIME_LAYOUT } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parentOf } from './answers.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { GO_TYPE_META } from '@gyropilot/api'
 import { readBody } from './response-body.ts'
 import type { TransportResponse } from '../transport.ts'
 
@@ -143,6 +144,33 @@ for (const [contentType, text] of REFUSED)
   test(`no object is read from ${JSON.stringify(contentType)}: ${text.slice(0, 12)}`, () =>
     assert.rejects(readBody(answer(text, contentType), 'GET /x', { object: true }), {
       code: 'ANSWER_UNDECODABLE',
+    }))
+
+const TOLD: readonly (readonly [string, string, string])[] = [
+  ['text/html; charset=utf-8', '<html>', "serializer for text/html; charset=utf-8 doesn't exist"],
+  ['Text/HTML', '', "serializer for Text/HTML doesn't exist"],
+  [
+    'application/json; charset=utf-8',
+    '',
+    '0-length response with status code: 200 and content type: application/json; charset=utf-8',
+  ],
+  ['', '', '0-length response with status code: 200 and content type: application/json'],
+  [
+    'application/json',
+    '[]',
+    `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ${GO_TYPE_META}`,
+  ],
+  [
+    'application/json',
+    'hello',
+    'GET /x: the answer (200, application/json, 5 bytes) is not JSON; is this an API server?',
+  ],
+]
+for (const [contentType, text, message] of TOLD)
+  test(`what is no object is told: ${message.slice(0, 60)}`, () =>
+    assert.rejects(readBody(answer(text, contentType), 'GET /x', { object: true }), {
+      code: 'ANSWER_UNDECODABLE',
+      message,
     }))
 
 test('a refusal in YAML is read, one that is no YAML is not', async () => {

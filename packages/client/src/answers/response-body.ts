@@ -1,3 +1,4 @@
+import { GO_TYPE_META, jsonTypeName } from '@gyropilot/api'
 import { decodeObject } from './decode-object.ts'
 import type { Decoding } from './decode-object.ts'
 import { markDecoded } from './decoded-values.ts'
@@ -49,11 +50,16 @@ export async function readBody(
   const bytes = await allOf(body.chunks)
   const contentType = headerOf(response, 'content-type') ?? ''
   const undecodable = (cause?: unknown): Error =>
-    notAnObject(what, response, `${bytes.length} bytes`, cause)
+    clientErrors.make(
+      'ANSWER_UNDECODABLE',
+      `${what}: the answer (${response.status}, ${contentType}, ${bytes.length} bytes) is not JSON; is this an API server?`,
+      { cause },
+    )
   const mustBeObject = asked.object === true && response.status < 300
   const form = formOf(contentType)
   // A page of a proxy or of a login: nothing of what was asked for has been done.
-  if (mustBeObject && (bytes.length === 0 || form === undefined)) throw undecodable()
+  if (mustBeObject && form === undefined) throw unknownForm(contentType)
+  if (mustBeObject && bytes.length === 0) throw emptyAnswer(response.status, contentType)
   if (asked.unread === true && response.status < 300) return {}
   if (bytes.length === 0) return undefined
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -78,19 +84,22 @@ export async function readBody(
     throw undecodable(error)
   }
   if (mustBeObject && (typeof value !== 'object' || value === null || Array.isArray(value)))
-    throw undecodable()
+    throw noObject(value)
   return markDecoded(value)
 }
 
 /** Throws ANSWER_UNDECODABLE for the answer to a watch that is no stream of events in JSON: the only form that they are read in. */
-export async function refuseOtherThanEvents(
-  response: TransportResponse,
-  what: string,
-): Promise<void> {
+export async function refuseOtherThanEvents(response: TransportResponse): Promise<void> {
   if (response.body.kind !== 'bytes') return
-  if (formOf(headerOf(response, 'content-type') ?? '') === 'json') return
+  const contentType = headerOf(response, 'content-type') ?? ''
+  const form = formOf(contentType)
+  if (form === 'json') return
   await discardBody(response)
-  throw notAnObject(what, response, 'a watch')
+  if (form === undefined) throw unknownForm(contentType)
+  throw clientErrors.make(
+    'ANSWER_UNDECODABLE',
+    'only the following media types are accepted: application/json;stream=watch',
+  )
 }
 
 /** What objects can be read from: these two media types, as Go's client knows them. Who says none has written what was asked for. */
@@ -100,17 +109,22 @@ function formOf(contentType: string): 'json' | 'yaml' | undefined {
   return mediaType === 'application/yaml' ? 'yaml' : undefined
 }
 
-function notAnObject(
-  what: string,
-  response: TransportResponse,
-  found: string,
-  cause?: unknown,
-): Error {
-  const contentType = headerOf(response, 'content-type') ?? ''
+/** In the words of Go's client, since conditions and events tell them. */
+function unknownForm(contentType: string): Error {
+  return clientErrors.make('ANSWER_UNDECODABLE', `serializer for ${contentType} doesn't exist`)
+}
+
+function emptyAnswer(status: number, contentType: string): Error {
   return clientErrors.make(
     'ANSWER_UNDECODABLE',
-    `${what}: the answer (${response.status}, ${contentType}, ${found}) is not JSON; is this an API server?`,
-    { cause },
+    `0-length response with status code: ${status} and content type: ${contentType || 'application/json'}`,
+  )
+}
+
+function noObject(value: unknown): Error {
+  return clientErrors.make(
+    'ANSWER_UNDECODABLE',
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${GO_TYPE_META}`,
   )
 }
 

@@ -106,7 +106,7 @@ export class RequestSender {
     if (response.status !== 200) {
       throw this.#refusal(request, response, await readBody(response, what))
     }
-    await refuseOtherThanEvents(response, what)
+    await refuseOtherThanEvents(response)
     return watchStream(response, request.signal, this.#options.logger, request.decode)
   }
 

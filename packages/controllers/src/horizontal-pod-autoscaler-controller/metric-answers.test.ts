@@ -25,6 +25,31 @@ const REFUSED: readonly (readonly [string, () => unknown, string])[] = [
     'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
   ],
   [
+    'a time of a month that is none',
+    () => readPodMetrics(podItem({ timestamp: '2026-13-28T05:48:08Z' })),
+    'parsing time "2026-13-28T05:48:08Z": month out of range',
+  ],
+  [
+    'a time without a zone',
+    () => readPodMetrics(podItem({ timestamp: '2026-11-28T05:48:08' })),
+    'parsing time "2026-11-28T05:48:08" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "Z07:00"',
+  ],
+  [
+    'another kind',
+    () => readPodMetrics({ kind: 'ConfigMapList', apiVersion: 'v1', items: [] }),
+    'no kind "ConfigMapList" is registered for version "v1" in scheme "pkg/client/clientset/versioned/scheme/register.go:31"',
+  ],
+  [
+    'another version',
+    () => readPodMetrics({ kind: 'PodMetricsList', apiVersion: 'metrics.k8s.io/v1', items: [] }),
+    'no kind "PodMetricsList" is registered for version "metrics.k8s.io/v1" in scheme "pkg/client/clientset/versioned/scheme/register.go:31"',
+  ],
+  [
+    'a kind that is a number',
+    () => readPodMetrics({ kind: 5, apiVersion: 'metrics.k8s.io/v1beta1' }),
+    "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
+  ],
+  [
     'a time that is a number',
     () => readExternalValues({ items: [{ value: '1', timestamp: 5 }] }),
     'json: cannot unmarshal number into Go struct field ExternalMetricValue.items.timestamp of type string',
@@ -66,6 +91,22 @@ for (const [title, read, message] of REFUSED)
 test('what is null or unknown is as if it were not there, and a null quantity is nothing', () => {
   assert.deepEqual(readPodMetrics({ items: null }), [])
   assert.deepEqual(readPodMetrics({}), [])
+  // Of a kind that is known and not what was asked for nothing is taken; of none, what was asked for.
+  const { items } = podItem({})
+  for (const head of [
+    { kind: 'NodeMetricsList', apiVersion: 'metrics.k8s.io/v1beta1' },
+    { kind: 'PodMetrics', apiVersion: 'metrics.k8s.io/v1beta1' },
+    { kind: 'PodMetricsList', apiVersion: 'metrics.k8s.io/v1alpha1' },
+    { kind: 'Status', apiVersion: 'v1' },
+  ])
+    assert.deepEqual(readPodMetrics({ ...head, items }), [])
+  for (const head of [
+    {},
+    { kind: '', apiVersion: '' },
+    { apiVersion: 'metrics.k8s.io/v1beta1' },
+    { kind: 'PodMetricsList' },
+  ])
+    assert.equal(readPodMetrics({ ...head, items }).length, 1)
   assert.deepEqual(readPodMetrics({ items: [null] }), [{}])
   assert.deepEqual(readPodMetrics(using({ cpu: null }))[0]?.containers?.[0]?.usage, { cpu: '0' })
   const item = { value: null, timestamp: null, windowSeconds: null, more: [1] }

@@ -3,9 +3,9 @@
  * that part is not asked for. Pure; throws in Go's words.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
  */
-import { jsonTypeName, parseQuantity, parseTime } from '@gyropilot/api'
+import { jsonTypeName, parseQuantity } from '@gyropilot/api'
 import type { Quantity } from '@gyropilot/api'
-import { parseGoDuration } from '@gyropilot/foundation'
+import { TIME_LAYOUT, parseGoDuration, parseGoTime } from '@gyropilot/foundation'
 
 type Shape =
   | 'string'
@@ -103,7 +103,29 @@ export interface MetricValue {
   readonly value?: Quantity
 }
 
+/** What the client of the resource metrics API can read; anything but a list of pods has none of them. */
+const RESOURCE_KINDS: ReadonlySet<string> = new Set([
+  ...['v1beta1', 'v1alpha1'].flatMap((version) =>
+    ['NodeMetrics', 'NodeMetricsList', 'PodMetrics', 'PodMetricsList'].map(
+      (kind) => `metrics.k8s.io/${version} ${kind}`,
+    ),
+  ),
+  'v1 Status',
+])
+const POD_LIST = 'metrics.k8s.io/v1beta1 PodMetricsList'
+const RESOURCE_SCHEME = 'pkg/client/clientset/versioned/scheme/register.go:31'
+
 export function readPodMetrics(answer: unknown): readonly UsageOfPod[] {
+  const { apiVersion, kind } = headOf(answer)
+  // What does not say what it is, is what was asked for.
+  const given = `${apiVersion || 'metrics.k8s.io/v1beta1'} ${kind || 'PodMetricsList'}`
+  if (!RESOURCE_KINDS.has(given)) {
+    const [version, name] = given.split(' ').map((part) => JSON.stringify(part))
+    throw new Error(
+      `no kind ${name} is registered for version ${version} in scheme "${RESOURCE_SCHEME}"`,
+    )
+  }
+  if (given !== POD_LIST) return []
   return itemsOf<UsageOfPod>(answer, POD_METRICS)
 }
 
@@ -113,6 +135,19 @@ export function readMetricValues(answer: unknown): readonly MetricValue[] {
 
 export function readExternalValues(answer: unknown): readonly MetricValue[] {
   return itemsOf<MetricValue>(answer, EXTERNAL_VALUES)
+}
+
+function headOf(answer: unknown): { readonly apiVersion: string; readonly kind: string } {
+  const { apiVersion, kind } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  return { apiVersion: headText('apiVersion', apiVersion), kind: headText('kind', kind) }
+}
+
+function headText(name: string, value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  throw new Error(
+    `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${name} of type string`,
+  )
 }
 
 function itemsOf<Item>(answer: unknown, shape: Shape): readonly Item[] {
@@ -208,10 +243,8 @@ function durationOf(text: string): number {
 
 /** In milliseconds since 1970. */
 function timeOf(text: string | undefined): number | undefined {
-  const timeMs = parseTime(text)
-  if (text === undefined || timeMs !== undefined) return timeMs
-  const quoted = JSON.stringify(text)
-  throw new Error(
-    `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`,
-  )
+  if (text === undefined) return undefined
+  const read = parseGoTime(text, TIME_LAYOUT)
+  if ('error' in read) throw new Error(read.error)
+  return read.ms + Math.floor(Number(`0.${read.fraction}0`) * 1000)
 }

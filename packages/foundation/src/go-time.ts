@@ -3,6 +3,7 @@
  * one digit, the fraction a comma, a zone up to 24 hours and 60 minutes. Contract: docs/behaviour/api-server/requests.md, "Decoding".
  */
 
+/** A moment as it was read. */
 export interface GoTime {
   /** Whole seconds since 1970, as milliseconds. */
   readonly ms: number
@@ -15,7 +16,9 @@ interface Layout {
   readonly hasFraction: boolean
 }
 
+/** Of metav1.Time. */
 export const TIME_LAYOUT: Layout = { text: '2006-01-02T15:04:05Z07:00', hasFraction: false }
+/** Of metav1.MicroTime. */
 export const MICRO_TIME_LAYOUT: Layout = {
   text: '2006-01-02T15:04:05.000000Z07:00',
   hasFraction: true,
