@@ -216,6 +216,15 @@ test('a request for metadata only names no resource in its errors', () => {
   assert.deepEqual(requests.getRequest(pods, 'x').about, { group: '', resource: 'pods', name: 'x' })
 })
 
+test('a request for a scale names no group in its errors', () => {
+  const named = { group: '', resource: 'deployments', name: 'd' }
+  const scale = { subresource: 'scale' }
+  const object = { metadata: { name: 'd' } }
+  assert.deepEqual(requests.getRequest(deployments, 'd', scale).about, named)
+  assert.deepEqual(requests.updateRequest(deployments, object, scale).about, named)
+  assert.deepEqual(requests.getRequest(deployments, 'd').about, { ...named, group: 'apps' })
+})
+
 test('what a list or the deletion of a collection should mention is no part of the request', () => {
   const plain = requests.listRequest(pods)
   const asked = requests.listRequest(pods, { mentioning: ['uid'] })

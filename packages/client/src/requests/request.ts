@@ -67,18 +67,24 @@ function accept(metadataOnly: boolean | undefined, as: string): string {
   return metadataOnly ? `${JSON_TYPE};as=${as};g=meta.k8s.io;v=v1,${JSON_TYPE}` : JSON_TYPE
 }
 
-function about(target: Target, name?: string): NonNullable<ApiRequest['about']> {
-  const { group, resource } = target.type
+/** Go's client for scales, which knows no group of its own, names none in its errors. */
+function about(
+  target: Target,
+  name?: string,
+  subresource?: string,
+): NonNullable<ApiRequest['about']> {
+  const { resource } = target.type
+  const group = subresource === 'scale' ? '' : target.type.group
   return name === undefined ? { group, resource } : { group, resource, name }
 }
 
 /** Go's client for metadata addresses by path alone: its errors name no resource. */
 function named(
-  { metadataOnly }: { readonly metadataOnly?: boolean },
+  { metadataOnly, subresource }: { readonly metadataOnly?: boolean; readonly subresource?: string },
   target: Target,
   name?: string,
 ): Pick<ApiRequest, 'about'> {
-  return metadataOnly ? {} : { about: about(target, name) }
+  return metadataOnly ? {} : { about: about(target, name, subresource) }
 }
 
 /** Rules of a path segment: what breaks them would address something else. */
@@ -262,7 +268,7 @@ export function updateRequest(
     headers: jsonHeaders(),
     json: options.subresource === 'scale' ? object : withKind(target.type, object),
     signal: options.signal,
-    about: about(target, name),
+    about: about(target, name, options.subresource),
     ...readingOf(options),
   }
 }
