@@ -63,7 +63,7 @@ async function encodeValue(
   pretty: boolean,
 ): Promise<string> {
   if (mediaType === 'application/yaml') {
-    const { formatYaml } = await import('./yaml-text.ts')
+    const { formatYaml } = await import('@gyropilot/foundation/yaml-text')
     return formatYaml(value)
   }
   return pretty ? stringifyExact(value, 2) : `${stringifyExact(value)}\n`

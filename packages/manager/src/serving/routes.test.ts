@@ -319,6 +319,15 @@ test('/flagz and /statusz are text for people, and JSON for who asks for it', as
     ['application/json;g=config.k8s.io;v=v1beta1;as=Statusz', undefined],
   )
   assert.match(newest.body, /^{\n {2}"kind": "Statusz",\n/)
+  const inYaml = await get(
+    '/statusz',
+    asking('application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz'),
+  )
+  assert.equal(inYaml.contentType, 'application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz')
+  assert.match(
+    inYaml.body,
+    /^apiVersion: config.k8s.io\/v1beta1\nbinaryVersion: 1.36.0\nemulationVersion: "1.35"\n/,
+  )
   const neither = await get('/statusz', asking('application/json'))
   assert.deepEqual([neither.status, neither.contentType], [406, 'application/json'])
   assert.deepEqual(JSON.parse(neither.body), {

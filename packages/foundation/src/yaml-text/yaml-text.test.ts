@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { yamlValue } from '@gyropilot/foundation/yaml'
-import { formatYaml } from './yaml-text.ts'
+import { yamlValue } from '../yaml/index.ts'
+import { formatYaml } from './index.ts'
 
 test('keys in order; what is written is what is read', () => {
   const text = 'a: 9223372036854775807\nb: 1\nc:\n- 9007199254740993\n- "yes"\nd: 1.5\n'

@@ -1,11 +1,10 @@
-/**
- * Answers in YAML, character for character as Kubernetes' writer breaks, quotes and sorts them. Loaded when a request first needs it.
- */
+/** A value as YAML, character for character as Kubernetes' writer breaks, quotes and sorts it. Loaded when a request first needs it. */
 import { scalarText } from './yaml-scalars.ts'
 
 /** Longer keys stand behind a question mark. */
 const LONGEST_SIMPLE_KEY_BYTES = 128
 
+/** Ends with a line break. */
 export function formatYaml(value: unknown): string {
   const writer = new YamlWriter()
   writer.node(value, 0)
