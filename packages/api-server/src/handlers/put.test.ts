@@ -92,3 +92,45 @@ test('what is made by a PUT or an apply may name any version that is one', async
   }
   assert.equal((await put('5')).status, 201)
 })
+
+test('each half of the rules of a kind looks at the metadata where it begins', async () => {
+  const { request } = await createTestServer()
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const volumes = '/api/v1/persistentvolumes'
+  const classes = '/apis/storage.k8s.io/v1/storageclasses'
+  const volume = (storage: string, path: string): object => ({
+    spec: { capacity: { storage }, accessModes: ['ReadWriteOnce'], hostPath: { path } },
+  })
+  const finalizer = 'metadata.finalizers[0]'
+  const capacity = 'spec.capacity[storage]'
+  for (const [path, before, after, expected] of [
+    [
+      classes,
+      { provisioner: 'a/b' },
+      { provisioner: 'a/b', reclaimPolicy: 'Foo' },
+      [finalizer, 'reclaimPolicy', finalizer, 'reclaimPolicy'],
+    ],
+    [
+      maps,
+      { immutable: true },
+      { immutable: true, data: { a: 'b', '!!': 'c' } },
+      [finalizer, 'data', finalizer, 'data[!!]'],
+    ],
+    [
+      volumes,
+      volume('1Gi', '/x'),
+      volume('-1', '/y'),
+      [finalizer, capacity, capacity, finalizer, capacity, capacity, 'spec.persistentvolumesource'],
+    ],
+  ] as const) {
+    await request('POST', path, { metadata: { name: 'a' }, ...before })
+    const body = { metadata: { name: 'a', finalizers: ['bad'] }, ...after }
+    const { status, value } = await request('PUT', `${path}/a`, body)
+    assert.equal(status, 422)
+    assert.deepEqual(
+      value.details.causes.map(({ field }: { field: string }) => field),
+      expected,
+      path,
+    )
+  }
+})

@@ -101,13 +101,21 @@ export function validateUpdate(
   const stored = comparable(resource, draft, before)
   const subresource = context.subresource ?? ''
   const own = subresource === 'status' ? rules.status : rules.subresources?.[subresource]
-  if (own?.metadataUnchecked !== true)
-    checkChangedMetadata(resource, draft, stored, errors, subresource)
+  const lookAgain =
+    own?.metadataUnchecked === true
+      ? undefined
+      : checkChangedMetadata(resource, draft, stored, errors, subresource)
   if (subresource === '') {
     const { updateOrder = 'validate-first' } = rules
-    if (updateOrder === 'validate-first') rules.validate?.(draft, errors, context)
+    if (updateOrder === 'validate-first') {
+      rules.validate?.(draft, errors, context)
+      lookAgain?.()
+    }
     rules.validateUpdate?.(draft, stored, errors, context)
-    if (updateOrder === 'update-first') rules.validate?.(draft, errors, context)
+    if (updateOrder === 'update-first') {
+      lookAgain?.()
+      rules.validate?.(draft, errors, context)
+    }
   } else own?.validateUpdate?.(draft, stored, errors, context)
   refuse(resource, draft, errors)
   rules.canonicalize?.(draft)
