@@ -27,6 +27,12 @@ export function kubeletPage(
         metadata: {},
         items: podsOn(call, nodeName),
       })
+    case '/runningpods':
+      return { ...plain(307, ''), headers: { location: `${call.passed!.ownPath}/runningpods/` } }
+    case '/runningpods/': {
+      const items = podsOn(call, nodeName).filter(hasSandbox).map(asTheRuntimeKnowsIt)
+      return json({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: filled(items) })
+    }
     case '/logs/':
       return { code: 200, body: EMPTY_FOLDER, contentType: 'text/html; charset=utf-8' }
     case '/stats/summary':
@@ -41,6 +47,35 @@ export function kubeletPage(
 
 function podsOn({ server }: SubresourceCall, nodeName: string): readonly Stored[] {
   return server.list('', 'pods').filter((pod) => pod['spec'].nodeName === nodeName)
+}
+
+function hasSandbox({ status }: Stored): boolean {
+  const conditions: readonly Stored[] = status?.conditions ?? []
+  return conditions.some(
+    ({ type, status: is }) => type === 'PodReadyToStartContainers' && is === 'True',
+  )
+}
+
+/** Of the object only what a container runtime keeps: whose the sandbox is, and what runs in it. */
+function asTheRuntimeKnowsIt({ metadata: { name, namespace, uid }, status }: Stored): object {
+  const statuses: readonly Stored[] = [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ]
+  const containers = statuses
+    .filter(({ state }) => state?.running !== undefined)
+    .map((one) => ({ name: one['name'], image: one['image'], resources: {} }))
+  return {
+    metadata: { name, namespace, uid },
+    spec: { containers: filled(containers) },
+    status: {},
+  }
+}
+
+/** A list without entries is null there, as nothing was ever put into it. */
+function filled<Item>(items: readonly Item[]): readonly Item[] | null {
+  return items.length === 0 ? null : items
 }
 
 function plain(code: number, text: string): SubresourceAnswer {

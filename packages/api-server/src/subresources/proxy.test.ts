@@ -323,6 +323,41 @@ test('a kubelet tells its health, pods and usage; one that is down is told about
   assert.equal((await get('n3/proxy/healthz')).status, 404)
 })
 
+test('what runs, as the runtime of a kubelet knows it', async () => {
+  const { request } = await proxyServer()
+  const proxy = '/api/v1/nodes/n1:10250/proxy'
+  const running = async () => JSON.parse((await request('GET', `${proxy}/runningpods/`)).value)
+  // A pod without a sandbox is none to it.
+  assert.deepEqual(await running(), {
+    kind: 'PodList',
+    apiVersion: 'v1',
+    metadata: {},
+    items: null,
+  })
+  const { value: pod } = await request('GET', `${NS}/pods/p`)
+  const patch = async (status: object) =>
+    request('PATCH', `${NS}/pods/p/status`, { status }, STATUS_PATCH)
+  const { name, namespace, uid } = pod.metadata
+  const sandbox = { type: 'PodReadyToStartContainers', status: 'True' }
+  await patch({ conditions: [sandbox] })
+  assert.deepEqual((await running()).items, [
+    { metadata: { name, namespace, uid }, spec: { containers: null }, status: {} },
+  ])
+  const image = 'example.com/a:1'
+  const started = { image, imageID: '', ready: true, restartCount: 0 }
+  await patch({
+    initContainerStatuses: [{ ...started, name: 'once', state: { terminated: { exitCode: 0 } } }],
+    containerStatuses: [{ ...started, name: 'a', state: { running: {} } }],
+  })
+  assert.deepEqual((await running()).items[0].spec.containers, [
+    { name: 'a', image, resources: {} },
+  ])
+  await patch({ conditions: [{ ...sandbox, status: 'False' }] })
+  assert.equal((await running()).items, null)
+  const moved = await request('GET', `${proxy}/runningpods`)
+  assert.deepEqual([moved.status, moved.headers['location']], [307, `${proxy}/runningpods/`])
+})
+
 test('the metrics of a kubelet: its own, of its containers, and what metrics-server reads', async () => {
   const { request, clock } = await proxyServer()
   const startedAtMs = clock.nowMs() - 10_000
