@@ -303,6 +303,7 @@ scenario(
   async (world) => {
     for (const [name, handler] of [
       ['sandboxed', 'runsc'],
+      ['tested', 'test-handler'],
       ['odd', 'own-handler'],
     ] as const) {
       await world.of(resources.runtimeclasses).create({
@@ -322,10 +323,12 @@ scenario(
       'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox runtime: no runtime for "own-handler" is configured'
     assert.deepEqual(await messages(world, 'FailedCreatePodSandBox'), [text])
     assert.equal((await web(world))?.status?.phase, 'Pending')
-    await world.of(resources.pods).delete('web')
-    await world.until('it is gone', 40_000, async () => ((await web(world)) ? undefined : true))
-    await world.of(resources.pods).create(pod('sandboxed'))
-    await world.until('it runs', 10_000, isRunning(world))
+    for (const name of ['sandboxed', 'tested']) {
+      await world.of(resources.pods).delete('web')
+      await world.until('it is gone', 40_000, async () => ((await web(world)) ? undefined : true))
+      await world.of(resources.pods).create(pod(name))
+      await world.until('it runs', 10_000, isRunning(world))
+    }
   },
   { nodes: 1 },
 )

@@ -9,9 +9,9 @@ import { takeAddress } from './pod-address.ts'
 /** As long as a kubelet takes to look at a pod again. */
 const RETRY_MS = 10_000
 
-/** Those that guides for sandboxes, accelerators and WebAssembly have one configure. */
+/** Those that guides for sandboxes, accelerators and WebAssembly have one configure, and the one that conformance tests look for. */
 const HANDLERS =
-  /^(?:runc|crun|youki|runsc|gvisor|kata(?:-[a-z]+)*|nvidia|sysbox-runc|spin|wasm|wasmtime|wasmedge)$/
+  /^(?:runc|crun|youki|runsc|gvisor|kata(?:-[a-z]+)*|nvidia|sysbox-runc|spin|wasm|wasmtime|wasmedge|test-handler)$/
 
 /** The address that the pod has from now on; undefined: it was over before it could have one. */
 export async function makeSandbox(
