@@ -5,6 +5,7 @@ import { createTestServer, turn, type AnyValue, type TestServer } from '../testi
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const THINGS = '/apis/spec-x.example.com/v1/namespaces/default/things'
 const JSON_MERGE = { 'content-type': 'application/merge-patch+json' }
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 const SCHEMA = {
   type: 'object',
@@ -242,6 +243,42 @@ test('Strategic merge patch 415; scale subresource drives the object and its gen
   assert.deepEqual([scaled.status, scaled.value.spec], [200, { replicas: 4 }])
   const { metadata, spec } = (await server.request('GET', `${THINGS}/a`)).value
   assert.deepEqual([spec.replicas, metadata.generation], [4, 3])
+})
+
+test('a scale that says no version leaves the replicas without an owner, and so do later writes through scale', async () => {
+  const server = await serverWith(definition())
+  await server.request('POST', THINGS, thing('a', { replicas: 1 }))
+  const path = `${THINGS}/a/scale?fieldManager=scaler`
+  const owners = async (): Promise<readonly string[]> => {
+    const { metadata } = (await server.request('GET', `${THINGS}/a`)).value
+    return metadata.managedFields
+      .filter(({ fieldsV1 }: AnyValue) => fieldsV1['f:spec']?.['f:replicas'] !== undefined)
+      .map(({ manager, subresource }: AnyValue) => `${manager} ${subresource}`)
+  }
+  const apiVersion = 'autoscaling/v1'
+  const scale = (replicas: number) => ({ metadata: { name: 'a' }, spec: { replicas } })
+  await server.request('PUT', path, { apiVersion, ...scale(2) })
+  assert.deepEqual(await owners(), ['scaler scale'])
+  await server.request('PUT', path, { kind: 'Scale', ...scale(3) })
+  assert.deepEqual(await owners(), [])
+  await server.request('PUT', path, { apiVersion, kind: 'Scale', ...scale(4) })
+  await server.request('PATCH', path, { spec: { replicas: 5 } }, JSON_MERGE)
+  assert.deepEqual(await owners(), [])
+})
+
+test('whole numbers beyond int64 are no integers where replicas stand', async () => {
+  const server = await serverWith(definition())
+  for (const [written, shown] of [
+    ['1e30', '1e+30'],
+    ['-1e30', '-1e+30'],
+    ['9223372036854775808', '9.223372036854776e+18'],
+    ['2.5', '2.5'],
+  ]) {
+    const body = `{"apiVersion":"spec-x.example.com/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"replicas":${written}}}`
+    const { value } = await server.request('POST', THINGS, body, JSON_TYPE)
+    const why = `.spec.replicas: Invalid value: 0: .spec.replicas accessor error: ${shown} is of the type float64, expected int64`
+    assert.ok(value.message.includes(why), value.message)
+  }
 })
 
 test('a scale that the schema does not allow is refused as a write of the object', async () => {

@@ -3,7 +3,7 @@ import { goFormat, goTypeName } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import { goQuote } from '@gyropilot/schema/go-quote'
 import { isKnownFinalizer } from '@gyropilot/schema/validation/metadata'
-import { isInteger } from '@gyropilot/schema/exact-json'
+import { goNumber, isInt64 } from '@gyropilot/schema/go-number'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Stored } from '../registry/kind-rules.ts'
 import { rulesOf as celRulesOf } from './rules.ts'
@@ -113,6 +113,9 @@ function validateByRules(
     )
 }
 
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint'
+
 const MOST_REPLICAS = 2_147_483_647
 
 function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
@@ -120,11 +123,11 @@ function validateReplicas(version: Stored, object: Stored, errors: FieldErrors):
   if (scale === undefined) return
   for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
     const value = valueOnWay(object, path, 0, errors)
-    if (isInteger(value) && value < 0)
-      errors.invalid(path, value, 'should be a non-negative integer')
-    if (isInteger(value) && value > MOST_REPLICAS)
+    if (value === undefined) continue
+    if (!isNumber(value) || !isInt64(value)) refuseType(path, 0, value, 'int64', errors)
+    else if (value < 0) errors.invalid(path, value, 'should be a non-negative integer')
+    else if (value > MOST_REPLICAS)
       errors.invalid(path, value, `should be less than or equal to ${MOST_REPLICAS}`)
-    if (value !== undefined && !isInteger(value)) refuseType(path, 0, value, 'int64', errors)
   }
   const selectorPath: string | undefined = scale['labelSelectorPath']
   if (selectorPath === undefined) return
@@ -160,10 +163,10 @@ function refuseType(
   expected: string,
   errors: FieldErrors,
 ): void {
-  const type = goTypeName(value)
-  errors.invalid(
-    path,
-    shown,
-    `${path} accessor error: ${goFormat(value)} is of the type ${type}, expected ${expected}`,
-  )
+  // Whole numbers beyond int64 are floats, and written as such.
+  const isFloat = isNumber(value) && !isInt64(value)
+  const type = isFloat ? 'float64' : goTypeName(value)
+  const text = isFloat ? goNumber(value) : goFormat(value)
+  const why = `${path} accessor error: ${text} is of the type ${type}, expected ${expected}`
+  errors.invalid(path, shown, why)
 }

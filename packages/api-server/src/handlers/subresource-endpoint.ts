@@ -51,7 +51,9 @@ interface SubresourceEndpointParts {
 /** Options are in the query; what a body holds is for the other end. */
 const CONNECTIONS = new Set(['exec', 'attach', 'portforward', 'proxy'])
 
-/** Calls the handler; `appliedFields` are those of server-side apply. */
+const NO_OWNERS: readonly Draft[] = []
+
+/** Calls the handler; `appliedFields` are those of server-side apply, or what is left of owners where none can be told. */
 type Invoke = (
   options: WriteOptions,
   body: Draft | undefined,
@@ -174,10 +176,11 @@ export class SubresourceEndpoint {
     }
     if (method === 'PATCH')
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
-    const { options, body } = await this.#sent(call, handler, expected, (...sent) =>
+    const { options, body, isOwnerless } = await this.#sent(call, handler, expected, (...sent) =>
       handler.check?.(described(...sent)),
     )
-    return this.#handlerAnswer(call, await invoke(options, body))
+    const owners = isOwnerless ? NO_OWNERS : undefined
+    return this.#handlerAnswer(call, await invoke(options, body, method, owners))
   }
 
   async #admitConnection(call: ResourceCall): Promise<void> {
@@ -191,13 +194,17 @@ export class SubresourceEndpoint {
     )
   }
 
-  /** What a POST or PUT sends, judged: its options and its body. */
+  /** What a POST or PUT sends, judged: its options, its body, and whether it is of no version in which owners could be told. */
   async #sent(
     call: ResourceCall,
     handler: SubresourceHandler,
     expected: ReturnType<typeof expectedKind>,
     check: (options: WriteOptions, body: Draft) => void,
-  ): Promise<{ readonly options: WriteOptions; readonly body: Draft }> {
+  ): Promise<{
+    readonly options: WriteOptions
+    readonly body: Draft
+    readonly isOwnerless: boolean
+  }> {
     const created = call.request.method === 'POST'
     const inputTypeOf = () => inputType(headerOf(call.request.headers, 'content-type'))
     const firstType = created ? inputTypeOf() : undefined
@@ -220,7 +227,8 @@ export class SubresourceEndpoint {
         check(options, body),
       )
     }
-    return { options, body }
+    const { apiVersion } = (parsed.value ?? {}) as { readonly apiVersion?: unknown }
+    return { options, body, isOwnerless: expected.customScale === true && !apiVersion }
   }
 
   /** A virtual resource has no pages and no versions, but options are judged and labels and names are selected. */
