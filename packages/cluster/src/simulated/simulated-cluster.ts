@@ -385,7 +385,9 @@ export class SimulatedCluster {
         const headers = { ...request.headers, authorization }
         const answer = await this.#server.current.handle({ ...request, headers })
         this.history.line(`user ${request.method} ${request.path} ${answer.status}`)
-        return answer
+        // A client that is told when to ask again would wait for a clock that nobody turns.
+        const { 'retry-after': _, ...told } = answer.headers
+        return { ...answer, headers: told }
       }),
     )
     return this.#clientOver(transport, this.clock, 'user')
