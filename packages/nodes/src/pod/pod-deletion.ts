@@ -15,8 +15,8 @@ interface DeletionServices {
   readonly signal: AbortSignal
   /** As stored now. */
   pod(): Pod
-  /** Writes the status of now. */
-  store(): Promise<void>
+  /** Writes the status of now. False: it could not be written. */
+  store(): Promise<boolean>
   gone(): void
 }
 
@@ -26,7 +26,10 @@ export async function deletePod(services: DeletionServices): Promise<void> {
   for (;;) {
     const { namespace, name = '', uid } = pod().metadata ?? {}
     const phase = pod().status?.phase
-    if (phase !== 'Succeeded' && phase !== 'Failed') await store()
+    if (phase !== 'Succeeded' && phase !== 'Failed' && !(await store())) {
+      await sleep(clock, RETRY_MS, signal)
+      continue
+    }
     try {
       await client
         .resource(resources.pods, namespace)

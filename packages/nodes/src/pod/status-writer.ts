@@ -26,7 +26,7 @@ export class StatusWriter {
   #stored: Pod
   #timer: Timer | undefined
   #dueMs = Infinity
-  #writing: Promise<void> | undefined
+  #writing: Promise<boolean> | undefined
   #stopped = false
 
   constructor(stored: Pod, options: StatusWriterOptions) {
@@ -58,14 +58,14 @@ export class StatusWriter {
     })
   }
 
-  /** Writes now, after a write in flight. Resolves when the newest state is stored, or the pod is gone. */
-  async flush(): Promise<void> {
+  /** Writes now, after a write in flight. True: the newest state is stored, or the pod is gone. False: it is tried again later. */
+  async flush(): Promise<boolean> {
     while (this.#writing !== undefined) await this.#writing
-    if (this.#stopped) return
+    if (this.#stopped) return true
     this.#writing = this.#write().finally(() => {
       this.#writing = undefined
     })
-    await this.#writing
+    return this.#writing
   }
 
   stop(): void {
@@ -73,11 +73,11 @@ export class StatusWriter {
     this.#timer?.cancel()
   }
 
-  async #write(): Promise<void> {
+  async #write(): Promise<boolean> {
     const { client, logger } = this.#options
     const { namespace, name = '', uid } = this.#stored.metadata ?? {}
     const status = statusPatch(this.#stored.status, this.#options.status(this.#stored))
-    if (status === undefined) return
+    if (status === undefined) return true
     try {
       const answer = await client
         .resource(resources.pods, namespace)
@@ -87,13 +87,15 @@ export class StatusWriter {
           { subresource: 'status' },
         )
       this.observe(answer)
+      return true
     } catch (error) {
       if (await this.#isGone(error)) {
         this.#options.onGone()
-        return
+        return true
       }
       logger.error(error, 'Failed to update status for pod', { pod: `${namespace}/${name}` })
       this.schedule(RETRY_MS)
+      return false
     }
   }
 

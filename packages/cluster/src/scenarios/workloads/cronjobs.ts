@@ -52,6 +52,11 @@ export const cronJobScenarios: readonly Scenario[] = [
       const spec = { concurrencyPolicy: 'Replace' } as const
       await cluster.create(cronJob('tick', { annotations, spec }))
       await cluster.advance(2 * MINUTE_MS + STEP_MS)
+      // A manager may end between the deletion and the creation: the Job of this minute is then another's.
+      await cluster.until(
+        () => cluster.objects.all(resources.jobs, 'default').length > 0,
+        PATIENCE_MS,
+      )
       await suspend(cluster)
       await cluster.until(() => complete(cluster).length > 0, PATIENCE_MS)
       await cluster.advance(STEP_MS)
