@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, test } from 'node:test'
+import { promisify } from 'node:util'
 import { SystemClock } from '@gyropilot/foundation'
 import { DataDirectoryError, openSqliteStore } from './sqlite-store.ts'
 
@@ -71,6 +72,35 @@ test('integers that no number holds survive a restart', () => {
     limit: 9223372036854775807n,
   })
   again.close()
+})
+
+test('a write that the disk has no room for is refused in words that say so, keeps nothing, and smaller ones go on', async () => {
+  const program = `
+    import { SystemClock } from '@gyropilot/foundation'
+    import { openSqliteStore } from ${JSON.stringify(import.meta.resolve('./sqlite-store.ts'))}
+    const store = openSqliteStore({ clock: new SystemClock(), directory: process.argv[1] })
+    const put = (key, value) =>
+      store.commit({ collection: 'things', key }, (revision) => ({ metadata: { name: key, resourceVersion: String(revision) }, value }))
+    put('a', 1)
+    try { put('large', 'x'.repeat(2_000_000)) } catch (error) { console.log(error.name, error.message) }
+    put('b', 2)
+    console.log(store.revision, store.list('things', '').entries.map(({ object }) => object.metadata.name).join(' '))
+    store.close()
+  `
+  // No file of the process may grow beyond half a megabyte.
+  const limited = 'ulimit -f 512; exec "$@"'
+  const args = ['--input-type=module', '--eval', program, '--', directory]
+  const { stdout } = await promisify(execFile)(
+    'bash',
+    ['-c', limited, 'bash', process.execPath, ...args],
+    { cwd: import.meta.dirname },
+  )
+  const [refusal, state] = stdout.trim().split('\n')
+  assert.match(
+    refusal!,
+    /^DataDirectoryError cannot write to data directory .*: (disk I\/O error|database or disk is full)$/,
+  )
+  assert.equal(state, '2 a b')
 })
 
 test('a second server is refused with one clear error, and let in when the first has gone', () => {

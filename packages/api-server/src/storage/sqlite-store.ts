@@ -52,12 +52,14 @@ function ownersAlone(file: string): void {
 }
 
 class SqliteJournal implements Journal {
+  readonly #directory: string
   readonly #database: DatabaseSync
   readonly #put: StatementSync
   readonly #remove: StatementSync
   readonly #setRevision: StatementSync
 
   constructor({ directory, durability = 'full', processId }: SqliteStoreOptions) {
+    this.#directory = directory
     const file = join(directory, DATABASE)
     ownersAlone(file)
     this.#database = new DatabaseSync(file)
@@ -166,8 +168,12 @@ class SqliteJournal implements Journal {
       this.#setRevision.run(revision)
       this.#database.exec('COMMIT')
     } catch (error) {
-      this.#database.exec('ROLLBACK')
-      throw error
+      // A full or failing disk has ended the transaction already, and what it said is the error.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw new DataDirectoryError(
+        `cannot write to data directory ${this.#directory}: ${(error as Error).message}`,
+        { cause: error },
+      )
     }
   }
 
