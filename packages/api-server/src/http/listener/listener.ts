@@ -26,6 +26,7 @@ import {
   refuseRead,
   refuseUnread,
   requestOfUnknownMethod,
+  speaksHttp1,
 } from './unread-requests.ts'
 import type { ParserError } from './unread-requests.ts'
 import { WatchStream } from './watch-writes.ts'
@@ -131,6 +132,7 @@ class HttpsListener implements Listener {
     // What is too long is seen by its bytes.
     Object.assign(this.#server, { maxHeadersCount: 0 })
     this.#server.on('clientError', (error: ParserError, socket: Duplex) => {
+      if (!speaksHttp1(socket)) return void socket.destroy()
       const exchange = requestOfUnknownMethod(error, socket)
       if (exchange === undefined) refuseUnread(error, socket)
       else void this.#serve(exchange.incoming, exchange.outgoing)

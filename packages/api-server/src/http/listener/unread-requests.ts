@@ -2,6 +2,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 
 /** What Node says of bytes that it cannot read. */
 export interface ParserError {
@@ -55,6 +56,15 @@ export function lastExchange(incoming: IncomingMessage, socket: Duplex): Exchang
   outgoing.shouldKeepAlive = false
   outgoing.once('finish', () => socket.end())
   return { incoming, outgoing }
+}
+
+/**
+ * Whether words may be written to it. Handshakes that fail and sessions of HTTP/2 come as client errors too: what is written beneath a
+ * session meets its own writes, and Node ends the process.
+ */
+export function speaksHttp1(socket: Duplex): boolean {
+  const { alpnProtocol } = socket as TLSSocket
+  return alpnProtocol === 'http/1.1' || alpnProtocol === false
 }
 
 /** Ends the connection as Go does, in words. */
