@@ -140,7 +140,7 @@ function manifestOf(tarball: string): { name: string; exports?: object } {
 
 /** Declarations of libraries are checked too. */
 function compiled(file: string, module: string, resolution: string, exact: string): string {
-  const flags = `--noEmit --strict --skipLibCheck false --target es2024 --lib es2024,esnext --types node --module ${module} --moduleResolution ${resolution} --exactOptionalPropertyTypes ${exact}`
+  const flags = `--noEmit --strict --skipLibCheck false --target es2024 --lib es2024,esnext --types node --module ${module} --moduleResolution ${resolution} --exactOptionalPropertyTypes ${exact} --allowImportingTsExtensions`
   const tsc = join(repository, 'node_modules/.bin/tsc')
   return spawnSync(tsc, [...flags.split(' '), file], { cwd: installed, encoding: 'utf8' }).stdout
 }
@@ -162,6 +162,9 @@ for (const { guide, files } of programs) {
     writeFileSync(join(target, 'package.json'), '{"type":"module"}')
     const tests = files.map(([, file = '']) => file).filter((file) => file.endsWith('.test.ts'))
     assert.ok(tests.length > 0)
+    // Whoever types strictly types the program strictly, too.
+    for (const [, file = ''] of files)
+      assert.equal(compiled(join(guide, file), 'nodenext', 'nodenext', 'true'), '')
     for (const node of nodes.values()) run(node, ['--test', ...tests], target)
   })
 }
