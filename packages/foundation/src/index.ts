@@ -22,6 +22,11 @@ export {
 } from './errors.ts'
 export type { GyropilotErrorOptions } from './errors.ts'
 export { formatGoDuration, goDurationNanos, parseGoDuration } from './go-duration.ts'
+export {
+  CERTIFICATE_LIFETIME_BUCKETS_SECONDS,
+  DECISION_BUCKETS_SECONDS,
+  countedUserName,
+} from './access-metrics.ts'
 export { MICRO_TIME_LAYOUT, TIME_LAYOUT, formatGoTime, parseGoTime } from './go-time.ts'
 export type { GoTime } from './go-time.ts'
 export { Heap } from './heap.ts'

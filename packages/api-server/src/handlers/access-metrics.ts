@@ -1,34 +1,10 @@
 /** Who asked and who may, counted under kube-apiserver's names. Contract: docs/behaviour/api-server/requests.md, "Metrics". */
+import {
+  CERTIFICATE_LIFETIME_BUCKETS_SECONDS,
+  DECISION_BUCKETS_SECONDS,
+  countedUserName,
+} from '@gyropilot/foundation'
 import type { Clock, Counter, Histogram, MetricsRegistry } from '@gyropilot/foundation'
-
-/** A millisecond, doubled 14 times. */
-const DECISION_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** power / 1000)
-const HOUR = 3600
-const DAY = 24 * HOUR
-const LIFETIME_BUCKETS = [
-  0,
-  HOUR / 2,
-  HOUR,
-  2 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
-  DAY,
-  2 * DAY,
-  4 * DAY,
-  7 * DAY,
-  30 * DAY,
-  90 * DAY,
-  180 * DAY,
-  360 * DAY,
-]
-/** Other names are not told apart: there may be any number of them. */
-const NAMED: ReadonlySet<string> = new Set([
-  'admin',
-  'client',
-  'kube_proxy',
-  'kubelet',
-  'system:serviceaccount:kube-system:default',
-])
 
 export class AccessMetrics {
   readonly #clock: Clock
@@ -50,7 +26,7 @@ export class AccessMetrics {
       name: 'authentication_duration_seconds',
       help: 'Authentication duration in seconds broken out by result.',
       labels: ['result'],
-      buckets: DECISION_BUCKETS,
+      buckets: DECISION_BUCKETS_SECONDS,
     })
     this.#users = registry.counter({
       name: 'authenticated_user_requests',
@@ -66,13 +42,13 @@ export class AccessMetrics {
       name: 'authorization_duration_seconds',
       help: 'Authorization duration in seconds broken out by result.',
       labels: ['result'],
-      buckets: DECISION_BUCKETS,
+      buckets: DECISION_BUCKETS_SECONDS,
     })
     this.#lifetimes = registry.histogram({
       name: 'apiserver_client_certificate_expiration_seconds',
       help: 'How long the certificates are valid yet that requests are made with.',
       labels: [],
-      buckets: LIFETIME_BUCKETS,
+      buckets: CERTIFICATE_LIFETIME_BUCKETS_SECONDS,
     })
   }
 
@@ -86,7 +62,7 @@ export class AccessMetrics {
     this.#attempts.increment({ result })
     this.#attemptDurations.observe(this.#since(startMs), { result })
     if (userName === undefined) return
-    const username = NAMED.has(userName) ? userName : userName.includes('@') ? 'email_id' : 'other'
+    const username = countedUserName(userName)
     this.#users.increment({ username })
   }
 

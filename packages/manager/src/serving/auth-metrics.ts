@@ -1,5 +1,10 @@
 /** What is counted of those who ask: names, labels and buckets are upstream's. */
 import { StatusError } from '@gyropilot/client'
+import {
+  CERTIFICATE_LIFETIME_BUCKETS_SECONDS,
+  DECISION_BUCKETS_SECONDS,
+  countedUserName,
+} from '@gyropilot/foundation'
 import type { Clock, Gauge, Histogram, MetricsRegistry } from '@gyropilot/foundation'
 import type { CacheObserver } from './expiring-cache.ts'
 
@@ -8,29 +13,8 @@ type AuthorizationResult = 'allowed' | 'no-opinion' | 'error'
 export type ReviewPurpose = 'authn' | 'authz'
 
 const ALPHA = { stability: 'ALPHA' } as const
-/** A millisecond, doubled 14 times. */
-const DECISION_BUCKETS = Array.from({ length: 15 }, (_, power) => 2 ** power / 1000)
 const REVIEW_BUCKETS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]
 const CACHE_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-const HOUR = 3600
-const DAY = 24 * HOUR
-const EXPIRATION_BUCKETS = [
-  0,
-  HOUR / 2,
-  HOUR,
-  2 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
-  ...[1, 2, 4, 7, 30, 90, 180, 360].map((days) => days * DAY),
-]
-/** Other names are not told apart: there may be any number of them. */
-const NAMED = new Set([
-  'admin',
-  'client',
-  'kube_proxy',
-  'kubelet',
-  'system:serviceaccount:kube-system:default',
-])
 
 export class AuthMetrics {
   readonly #clock: Clock
@@ -44,7 +28,7 @@ export class AuthMetrics {
       ...ALPHA,
       name: 'apiserver_client_certificate_expiration_seconds',
       help: 'How long the certificates are valid yet that requests are made with.',
-      buckets: EXPIRATION_BUCKETS,
+      buckets: CERTIFICATE_LIFETIME_BUCKETS_SECONDS,
     })
     this.#certificateSeconds.initialize({})
   }
@@ -99,9 +83,9 @@ export class AuthMetrics {
     const labels = { result }
     this.#count('authentication_attempts', 'Counter of authenticated attempts.', labels)
     const help = 'Authentication duration in seconds broken out by result.'
-    this.#time('authentication_duration_seconds', help, DECISION_BUCKETS, labels, startedMs)
+    this.#time('authentication_duration_seconds', help, DECISION_BUCKETS_SECONDS, labels, startedMs)
     if (userName === undefined) return
-    const username = NAMED.has(userName) ? userName : userName.includes('@') ? 'email_id' : 'other'
+    const username = countedUserName(userName)
     const counted = 'Counter of authenticated requests broken out by username.'
     this.#count('authenticated_user_requests', counted, { username })
   }
@@ -111,7 +95,13 @@ export class AuthMetrics {
       "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', 'no-opinion' or 'error'."
     this.#count('authorization_attempts_total', attempts, { result })
     const help = 'Authorization duration in seconds broken out by result.'
-    this.#time('authorization_duration_seconds', help, DECISION_BUCKETS, { result }, startedMs)
+    this.#time(
+      'authorization_duration_seconds',
+      help,
+      DECISION_BUCKETS_SECONDS,
+      { result },
+      startedMs,
+    )
   }
 
   /** One request to the cluster; `error` is why it was refused, or has no answer. */
