@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
 import { keptPort, portsToTry, rememberPort } from './port-file.ts'
 
@@ -30,12 +33,38 @@ test('a file knows its process; only others that run count', (t) => {
     [ownedText('kind: Config\n', process.ppid), process.ppid],
     [ownedText('kind: Config\n', process.pid), undefined],
     [ownedText('kind: Config\n', 2 ** 22 + 1), undefined],
+    [`# gyro up, process ${process.ppid}\nkind: Config\n`, process.ppid],
+    [`# gyro up, process ${process.ppid} of another start\nkind: Config\n`, undefined],
     ['kind: Config\n', undefined],
   ] as const) {
     writeFileSync(path, text)
     assert.equal(runningOwnerOf(path), owner, text)
   }
 })
+
+test(
+  'a process that has ended owns no file, though nobody has waited for it',
+  { skip: process.platform !== 'linux', timeout: 10_000 },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
+    // Becomes a program that waits for no child, and so keeps the number of the first one.
+    const parent = spawn('sh', ['-c', 'sh -c : & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.after(() => {
+      parent.kill()
+      rmSync(folder, { recursive: true })
+    })
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+    const path = join(folder, 'kubeconfig')
+    writeFileSync(path, `# gyro up, process ${Number(line.toString())}\n`)
+    while (runningOwnerOf(path) !== undefined) await turn()
+    assert.doesNotThrow(
+      () => process.kill(Number(line.toString()), 0),
+      'its number is not given again',
+    )
+  },
+)
 
 test('a data directory remembers its port', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'port-'))

@@ -1,7 +1,8 @@
 /** Which file a kubeconfig goes to: never over that of a cluster that still runs, unless somebody asked for that file. */
 import { readFileSync } from 'node:fs'
+import { processIdentity } from '../../running/process-identity.ts'
 
-const OWNER = /^# gyro up, process (\d+)\n/
+const OWNER = /^# gyro up, process (\d+)(?: of (.+))?\n/
 
 export interface KubeconfigPlace {
   readonly path: string
@@ -19,7 +20,9 @@ interface KubeconfigWish {
 
 /** The text with the process that owns it, by which the next one knows. */
 export function ownedText(text: string, processId: number): string {
-  return `# gyro up, process ${processId}\n${text}`
+  const identity = processIdentity(processId)
+  const start = identity === undefined ? '' : ` of ${identity}`
+  return `# gyro up, process ${processId}${start}\n${text}`
 }
 
 export function kubeconfigPlace(
@@ -40,7 +43,7 @@ export function kubeconfigPlace(
   }
 }
 
-/** The process that wrote the file, when it is another one that still runs. */
+/** The process that wrote the file, when it is another one that still runs: not one that only its parent has not heard of yet. */
 export function runningOwnerOf(path: string): number | undefined {
   let text: string
   try {
@@ -48,12 +51,9 @@ export function runningOwnerOf(path: string): number | undefined {
   } catch {
     return undefined
   }
-  const owner = Number(OWNER.exec(text)?.[1] ?? 0)
+  const [, number = '0', start] = OWNER.exec(text) ?? []
+  const owner = Number(number)
   if (owner === 0 || owner === process.pid) return undefined
-  try {
-    process.kill(owner, 0)
-    return owner
-  } catch {
-    return undefined
-  }
+  const identity = processIdentity(owner)
+  return identity === undefined || (start !== undefined && start !== identity) ? undefined : owner
 }
