@@ -182,6 +182,19 @@ test('the kubeconfig holds server, authority and client', () => {
   })
 })
 
+test('the kubeconfig holds a token too, for clients that take no certificate', () => {
+  const client = { certificatePem: 'C', privateKeyPem: 'K' }
+  for (const token of ['t', '1e3', 'a: "b" #c']) {
+    const server = 'https://127.0.0.1:6443'
+    const config = parse(kubeconfigText({ server, authorityPem: 'A', client, token }))
+    assert.deepEqual(config.users[0].user, {
+      'client-certificate-data': 'Qw==',
+      'client-key-data': 'Sw==',
+      token,
+    })
+  }
+})
+
 test('a namespace and names with special characters survive', () => {
   const client = { certificatePem: 'C', privateKeyPem: 'K' }
   const names = { clusterName: 'a: "b"', userName: '#x', namespace: 'team' }

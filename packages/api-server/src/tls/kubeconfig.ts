@@ -21,7 +21,7 @@ interface KubeconfigOptions {
 export function kubeconfigText(options: KubeconfigOptions): string {
   const cluster = JSON.stringify(options.clusterName ?? 'gyro')
   const user = JSON.stringify(options.userName ?? 'admin')
-  const { namespace } = options
+  const { namespace, token } = options
   return `apiVersion: v1
 kind: Config
 clusters:
@@ -33,7 +33,7 @@ users:
 - name: ${user}
   user:
     client-certificate-data: ${base64(options.client.certificatePem)}
-    client-key-data: ${base64(options.client.privateKeyPem)}
+    client-key-data: ${base64(options.client.privateKeyPem)}${token === undefined ? '' : `\n    token: ${JSON.stringify(token)}`}
 contexts:
 - name: ${cluster}
   context:
