@@ -120,6 +120,13 @@ test('gyro: a kubeconfig that cannot be written, or read when joining', () => {
   )
   const joining = ['up', '--components=scheduler', '--kubeconfig=/no/such/file']
   refused(gyroBinary, joining, 1, /^gyro: stat \/no\/such\/file: no such file or directory$/)
+  const nowhere = ['-u', 'KUBECONFIG', `HOME=${folder}`, gyroBinary, 'up', '--components=nodes']
+  refused(
+    'env',
+    nowhere,
+    1,
+    /^gyro: no kubeconfig names a cluster: set KUBECONFIG, or use --kubecon/,
+  )
 })
 
 test('gyro: a reader of its output that leaves does not end the cluster', async () => {
@@ -134,7 +141,10 @@ test('gyro: credentials that the server does not know, and an authority that is 
   const kubeconfig = (name: string, change: (text: string) => string): string =>
     file(name, change(readFileSync(gyro.kubeconfig, 'utf8')))
   const unknown = kubeconfig('unknown.yaml', (text) =>
-    text.replace(/( *)client-certificate-data: .*\n *client-key-data: .*/, '$1token: nobody'),
+    text.replace(
+      /( *)client-certificate-data: .*\n *client-key-data: .*\n *token: .*/,
+      '$1token: nobody',
+    ),
   )
   for (const args of [
     ['why', 'pod/a', `--kubeconfig=${unknown}`],

@@ -53,7 +53,8 @@ export const gyroErrors = defineErrors({
   },
   CLUSTER_NOT_NAMED: {
     exitCode: 1,
-    meaning: 'No kubeconfig says which cluster gyro why or gyro node is to work on.',
+    meaning:
+      'No kubeconfig says which cluster gyro why, gyro node, or a gyro up without an API server of its own is to work on.',
     remedy: 'Set KUBECONFIG, or use --kubeconfig; gyro up prints that of its cluster.',
   },
   KIND_UNKNOWN: {

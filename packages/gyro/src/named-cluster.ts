@@ -2,7 +2,7 @@
 import { loadClientConfig } from '@gyropilot/client'
 import type { RestConfig } from '@gyropilot/client'
 import { GyropilotError } from '@gyropilot/foundation'
-import type { HostEnvironment } from '@gyropilot/foundation'
+import type { HostEnvironment, Logger } from '@gyropilot/foundation'
 import { gyroErrors } from './errors.ts'
 import type { RunningCluster } from './running/running-cluster.ts'
 
@@ -17,6 +17,7 @@ export async function namedCluster(
   { kubeconfig, context }: ClusterChoice,
   host: HostEnvironment,
   here: () => readonly RunningCluster[],
+  logger?: Logger,
 ): Promise<RestConfig> {
   try {
     return await loadClientConfig(
@@ -25,6 +26,7 @@ export async function namedCluster(
         ...(context === '' ? {} : { overrides: { context } }),
       },
       host,
+      logger,
     )
   } catch (error) {
     const isMissing = error instanceof GyropilotError && error.code === 'CONFIGURATION_MISSING'

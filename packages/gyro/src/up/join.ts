@@ -1,9 +1,11 @@
 /** `gyro up` without an API server of its own: its parts work on the cluster that the kubeconfig names. */
-import { TransportPool, loadClientConfig } from '@gyropilot/client'
+import { TransportPool } from '@gyropilot/client'
 import type { RestConfig } from '@gyropilot/client'
 import { Parts } from '@gyropilot/cluster/live'
 import type { Connection } from '@gyropilot/cluster/live'
 import { PrometheusRegistry, SystemHost } from '@gyropilot/foundation'
+import { namedCluster } from '../named-cluster.ts'
+import { ClusterRegistry } from '../running/registry.ts'
 import type { World } from './world.ts'
 import type { UpOptions } from './up-options.ts'
 
@@ -17,9 +19,10 @@ interface Joined {
 export async function join(options: UpOptions, world: World): Promise<Joined> {
   const { clock, random, logger } = world
   const host = new SystemHost()
-  const config = await loadClientConfig(
-    options.kubeconfig === '' ? {} : { kubeconfig: options.kubeconfig },
+  const config = await namedCluster(
+    { kubeconfig: options.kubeconfig, context: '' },
     host,
+    () => ClusterRegistry.ofUser().in(process.cwd()),
     logger,
   )
   const metrics = new PrometheusRegistry()

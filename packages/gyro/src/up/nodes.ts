@@ -2,6 +2,7 @@ import { resources } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import { isControllerEnabled, knownControllers } from '@gyropilot/manager/controller-names'
 
 /** Taints with which nodes begin. */
 const FIRST_TAINTS = [
@@ -12,6 +13,12 @@ const SHORTEST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 500
 /** Somebody else's controllers may be slow, or absent: then the nodes are shown as they are. */
 const LONGEST_WAIT_MS = 10_000
+
+/** Whether managers with these items of --controllers take the first taint of nodes away; else nobody does. */
+export function takesFirstTaints(items: readonly string[]): boolean {
+  const known = knownControllers.find(({ name }) => name === 'node-lifecycle-controller')
+  return known !== undefined && isControllerEnabled(known, items)
+}
 
 /**
  * Resolves when the nodes take pods: a controller takes the taint away with which every node begins. Pods that are made

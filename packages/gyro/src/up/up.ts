@@ -32,7 +32,7 @@ import type { KubeconfigPlace } from './files/kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
 import { narrate } from './narration.ts'
-import { takingPods } from './nodes.ts'
+import { takesFirstTaints, takingPods } from './nodes.ts'
 import { keptPort, portsToTry, rememberPort } from './files/port-file.ts'
 import { Registration } from './registration.ts'
 import { jsonTerminal, textTerminal } from './terminal.ts'
@@ -317,7 +317,8 @@ async function startParts(
     ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges, hasCloud })).ready)
   }
   await Promise.all(ready)
-  if (components.has('nodes') && components.has('controller-manager') && managers === 1)
+  const areFreed = components.has('controller-manager') && takesFirstTaints(controllers)
+  if (components.has('nodes') && managers === 1 && areFreed)
     await takingPods(parts.client(), world.clock)
   return processes
 }
