@@ -38,7 +38,12 @@ after(() => {
 })
 
 /** Expressions are replaced as the runner does it: only in `env`, so that no input is ever a part of a script. */
-function run(step: Step, inputs: Readonly<Record<string, string>>, searched: string) {
+function run(
+  step: Step,
+  inputs: Readonly<Record<string, string>>,
+  searched: string,
+  more: Readonly<Record<string, string>> = {},
+) {
   assert.doesNotMatch(step.run, /\$\{\{/)
   const given: Record<string, string> = {}
   for (const [name, text] of Object.entries(step.env)) {
@@ -51,7 +56,7 @@ function run(step: Step, inputs: Readonly<Record<string, string>>, searched: str
   const file = join(folder, 'step.sh')
   writeFileSync(file, step.run)
   const bash = ['--noprofile', '--norc', '-eo', 'pipefail', file]
-  const env = { ...base, PATH: searched, ...given }
+  const env = { ...base, PATH: searched, ...given, ...more }
   return spawnSync('bash', bash, { cwd: folder, env, encoding: 'utf8', timeout: 60_000 })
 }
 
@@ -68,7 +73,7 @@ test('the steps install gyro, start a cluster that kubectl finds, and tell where
   assert.equal(wrong.status, 2)
   assert.equal(wrong.stderr, 'gyro: --nodes=many is not a whole number\n')
 
-  const started = run(start!, { nodes: '1', args: '--port 0 --token=t' }, searched)
+  const started = run(start!, { nodes: '1', args: '--port 0\n  --token=t\n' }, searched)
   assert.equal(started.status, 0, started.stderr)
   const outputs = new Map(
     written('output')
@@ -83,22 +88,27 @@ test('the steps install gyro, start a cluster that kubectl finds, and tell where
   const env = { ...base, PATH: path, KUBECONFIG: kubeconfig }
   const nodes = spawnSync(kubectlBinary, ['get', 'nodes'], { env, encoding: 'utf8' })
   assert.match(nodes.stdout, /^node-1 +Ready /m)
+  assert.match(readFileSync(kubeconfig, 'utf8'), /^ *token: "t"$/m, 'flags of the second line')
 })
 
 test('a Node that is too old is told of, with what to do', () => {
   const old = join(folder, 'old')
   mkdirSync(old)
-  writeFileSync(
-    join(old, 'node'),
-    '#!/bin/sh\n[ "$1" = --version ] && echo v18.0.0 && exit 0\nexit 1\n',
-    {
-      mode: 0o755,
-    },
-  )
-  const { status, stdout } = run(action.runs.steps[0]!, {}, `${old}:${path}`)
-  assert.equal(status, 1)
-  assert.equal(
-    stdout,
-    '::error::gyropilot needs Node 22.18 or newer, found v18.0.0: run actions/setup-node before\n',
-  )
+  // Judges as the version that it says it is.
+  const script = `#!/bin/sh
+if [ "$1" = --version ]; then echo "v$OLD"; exit; fi
+[ "$1" = -e ] || exit 1
+exec '${process.execPath}' -e "Object.defineProperty(process.versions, 'node', { value: '$OLD' }); $2" "$3"
+`
+  writeFileSync(join(old, 'node'), script, { mode: 0o755 })
+  const judged = (version: string, has: string): string => {
+    const searched = `${old}:${path}`
+    return run(action.runs.steps[0]!, { version }, searched, { OLD: has }).stdout
+  }
+  const needs = (oldest: string, has: string): string =>
+    `::error::gyropilot needs Node ${oldest} or newer, found v${has}: run actions/setup-node before\n`
+  assert.equal(judged('latest', '18.0.0'), needs('22.18', '18.0.0'))
+  assert.equal(judged('latest', '22.17.9'), needs('22.18', '22.17.9'))
+  assert.equal(judged('checkout', '18.20.0'), needs('20', '18.20.0'))
+  assert.equal(judged('checkout', '20.9.0'), '')
 })
