@@ -48,6 +48,7 @@ export type {
   StabilityLevel,
 } from './metrics.ts'
 export { PrometheusRegistry, goFloat } from './metrics-registry.ts'
+export { isPretty } from './pretty.ts'
 export { SeededRandom, hexDigits, integerBetween, jitter, uuid } from './random.ts'
 export type { RandomSource } from './random.ts'
 export { silentMetrics } from './metrics.ts'

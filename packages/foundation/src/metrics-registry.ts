@@ -46,6 +46,10 @@ export class PrometheusRegistry implements MetricsRegistry {
     this.#collectors.push(collect)
   }
 
+  clear(): void {
+    for (const family of this.#families.values()) family.clear()
+  }
+
   expose(): string {
     for (const collect of this.#collectors) collect()
     const lines: string[] = []
@@ -138,7 +142,7 @@ abstract class Family<S> {
     return series
   }
 
-  protected forgetSeries(): void {
+  clear(): void {
     this.#root = new Map()
     this.#series = []
     this.start()
@@ -206,10 +210,6 @@ class GaugeFamily extends Family<Value> implements Gauge {
 
   add(by: number, labels: Labels = NO_LABELS): void {
     this.state(labels).value += by
-  }
-
-  clear(): void {
-    this.forgetSeries()
   }
 
   protected override newState(): Value {

@@ -61,6 +61,8 @@ export interface MetricsRegistry {
   histogram(options: HistogramOptions): Histogram
   /** Called before each exposition, to set gauges that are computed on demand. */
   onCollect(collect: () => void): void
+  /** Takes every series of every metric away, as if nothing had been counted yet. */
+  clear(): void
   /** The exposition: families sorted by name, series by label values. */
   expose(): string
 }
@@ -71,5 +73,6 @@ export const silentMetrics: MetricsRegistry = {
   gauge: () => ({ set() {}, add() {}, clear() {} }),
   histogram: () => ({ observe() {}, initialize() {}, series: () => ({ observe() {} }) }),
   onCollect() {},
+  clear() {},
   expose: () => '',
 }

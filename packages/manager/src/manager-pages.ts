@@ -95,6 +95,7 @@ function routerOf(given: ManagerPagesOptions, auth: DelegatedAuth): ServedPages[
     configurationGroup: program.configurationGroup,
     startedMs,
     servesProbes: program.servesProbes,
+    endsUnknown: options.isGateOn('UnauthenticatedHTTP2DOSMitigation'),
     health,
     metrics,
     slis,

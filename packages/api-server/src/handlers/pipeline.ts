@@ -1,7 +1,7 @@
 /** The order of checks of every request. Contract: docs/behaviour/api-server/requests.md, "Order of checks". */
 import { parseFieldQuery, type FieldQuery } from '@gyropilot/api'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { uuid } from '@gyropilot/foundation'
+import { isPretty, uuid } from '@gyropilot/foundation'
 import { ANONYMOUS, forbiddenRequest, Impersonation } from '../auth/index.ts'
 import {
   ApiError,
@@ -15,7 +15,6 @@ import { text, type Answer } from '../http/answer.ts'
 import { internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { errorType, negotiate, requireRoutedType } from '../http/negotiation.ts'
-import { isPretty } from '../http/pretty.ts'
 import { isUnreadable, parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
 import { Warnings } from '../http/warnings.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'

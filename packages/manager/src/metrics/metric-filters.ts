@@ -123,6 +123,7 @@ export function filteredMetrics(
       }
     },
     onCollect: (collect) => registry.onCollect(collect),
+    clear: () => registry.clear(),
     expose: () => registry.expose(),
   }
 }

@@ -12,7 +12,8 @@ import { chainProblem, commonNameOf, userOf } from './client-certificates.ts'
 import type { IncomingRequest, User } from './request.ts'
 import { review } from './review.ts'
 
-const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+/** Who says nothing of themselves. */
+export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 const AUTHENTICATED = 'system:authenticated'
 
 /** What is believed of certificates; may change while the manager runs. */

@@ -2,10 +2,12 @@
  * Who asks, and whether they may: decided by the cluster. Contract: docs/behaviour/runtime/manager.md, Serving. Without a
  * client for reviews every request without certificate is anonymous, and only always-allowed paths are served.
  */
-import { errorText } from '@gyropilot/foundation'
+import { errorText, isPretty } from '@gyropilot/foundation'
 import type { AuthMetrics } from './auth-metrics.ts'
+import { ANONYMOUS } from './authentication.ts'
 import type { Authentication } from './authentication.ts'
 import type { Authorization } from './authorization.ts'
+import { objectText } from './object-text.ts'
 import type { Answer, IncomingRequest } from './request.ts'
 
 /** What HTTP methods are called in authorization. */
@@ -14,6 +16,13 @@ const VERBS: Readonly<Record<string, string>> = {
   HEAD: 'head',
   POST: 'post',
   PUT: 'put',
+}
+
+interface Judgement {
+  /** Who asks has said who they are, and it was believed. */
+  readonly isKnown: boolean
+  /** Undefined: go on. */
+  readonly refusal?: Answer
 }
 
 export class DelegatedAuth {
@@ -27,16 +36,17 @@ export class DelegatedAuth {
     this.#metrics = metrics
   }
 
-  /** Undefined: go on. Else the refusal. */
-  async refusal(request: IncomingRequest): Promise<Answer | undefined> {
+  async judge(request: IncomingRequest): Promise<Judgement> {
     const metrics = this.#metrics
     const askedMs = metrics.startedMs()
     const who = await this.#authentication.authenticate(request)
     if ('refused' in who) {
       metrics.authenticated('error', askedMs)
-      return refused(401, 'Unauthorized', 'Unauthorized')
+      const refusal = refused(request, 401, { message: 'Unauthorized', reason: 'Unauthorized' })
+      return { isKnown: false, refusal: { ...refusal, sniffable: true } }
     }
     const { user } = who
+    const isKnown = user.name !== ANONYMOUS.name
     metrics.authenticated('success', askedMs, user.name)
     const knownMs = metrics.startedMs()
     const path = request.path
@@ -44,29 +54,26 @@ export class DelegatedAuth {
     try {
       const isAllowed = await this.#authorization.allows(user, verb, path)
       metrics.authorized(isAllowed ? 'allowed' : 'no-opinion', knownMs)
-      if (isAllowed) return undefined
+      if (isAllowed) return { isKnown }
     } catch (error) {
       metrics.authorized('error', knownMs)
       const body = `Internal Server Error: ${JSON.stringify(path)}: ${errorText(error)}\n`
-      return { status: 500, contentType: 'text/plain; charset=utf-8', body }
+      return { isKnown, refusal: { status: 500, contentType: 'text/plain; charset=utf-8', body } }
     }
     const message = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`
-    return refused(403, 'Forbidden', message, { details: {} })
+    const refusal = refused(request, 403, { message, reason: 'Forbidden', details: {} })
+    return { isKnown, refusal }
   }
 }
 
 /** As an API server refuses. */
-function refused(code: number, reason: string, message: string, more: object = {}): Answer {
-  const status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message,
-    reason,
-    ...more,
-    code,
-  }
-  const body = JSON.stringify(status, null, 2)
+function refused(
+  { query, headers }: IncomingRequest,
+  code: number,
+  why: { readonly message: string; readonly reason: string; readonly details?: object },
+): Answer {
+  const common = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' }
+  const isForEyes = isPretty(query, headers['user-agent']?.[0])
+  const body = objectText({ ...common, ...why, code }, isForEyes)
   return { status: code, contentType: 'application/json', body }
 }

@@ -20,6 +20,12 @@ export interface PlainAnswer {
 
 export interface Answer extends PlainAnswer {
   readonly contentType: string
+  /** Without the header that forbids browsers to guess another type. */
+  readonly sniffable?: true
+  /** With gzip for those that weigh it above nothing. */
+  readonly compressible?: true
+  /** The HTTP/2 connection takes no more requests after this one. */
+  readonly endsConnection?: true
   /** Beside those that every answer has. */
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -54,6 +54,7 @@ function manager(given: Given = {}) {
     configurationGroup: 'kubecontrollermanager.config.k8s.io',
     startedMs: Date.parse('2026-01-01T00:00:00.900Z'),
     servesProbes: true,
+    endsUnknown: false,
     health,
     slis,
     auth: new DelegatedAuth(authentication, authorization, metrics),
@@ -257,6 +258,97 @@ test('/metrics tells the escaping of names that was asked for', async () => {
     )
 })
 
+test('pages of metrics may be compressed and may be sniffed; those of errors and settings may not', async () => {
+  const { get } = manager({ routes: { flagz: () => new Map([['v', '2']]) } })
+  const forms = async (path: string, more: Partial<IncomingRequest> = admin) => {
+    const { status, sniffable = false, compressible = false } = await get(path, more)
+    return { status, sniffable, compressible }
+  }
+  for (const path of ['/metrics', '/metrics/slis'])
+    assert.deepEqual(await forms(path), { status: 200, sniffable: true, compressible: true })
+  assert.deepEqual(await forms('/flagz'), { status: 200, sniffable: true, compressible: false })
+  const asking = { ...admin, headers: { accept: ['text/html'] } }
+  assert.deepEqual(await forms('/flagz', asking), {
+    status: 406,
+    sniffable: true,
+    compressible: false,
+  })
+  for (const [path, status] of [['/configz', 200] as const, ['/nosuch', 404] as const])
+    assert.deepEqual(await forms(path), { status, sniffable: false, compressible: false })
+  const anonymous = { status: 403, sniffable: false, compressible: false }
+  assert.deepEqual(await forms('/configz', {}), anonymous)
+})
+
+test('refusals are indented for eyes, and one line with its end for programs', async () => {
+  const authenticationClient = reviewer(() => ({ status: { authenticated: false } }))
+  const { get } = manager({ authenticationClient })
+  const body = async (userAgent: string, path = '/metrics') =>
+    (await get(path, { headers: { 'user-agent': [userAgent] } })).body
+  assert.match(await body('Prometheus/3'), /^\{"kind":"Status",.*"code":403\}\n$/)
+  assert.match(await body('curl/8.5.0'), /^\{\n {2}"kind": "Status",\n[^]*"code": 403\n\}$/)
+  assert.match(await body('Prometheus/3', '/metrics?pretty=true'), /^\{\n {2}"kind"/)
+  const bad = { headers: { authorization: ['Bearer bad'], 'user-agent': ['Prometheus/3'] } }
+  assert.equal(
+    (await get('/metrics', bad)).body,
+    '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}\n',
+  )
+})
+
+test('a kind that is not to be had is refused in YAML to those that name YAML alone', async () => {
+  const { get } = manager({ routes: { flagz: () => new Map() } })
+  const typeOf = async (accept: string) =>
+    (await get('/flagz', { ...admin, headers: { accept: [accept] } })).contentType
+  for (const accept of [
+    'application/yaml',
+    'application/yaml;q=0.5',
+    'text/html, application/yaml',
+    'application/yaml;x=y',
+  ])
+    assert.equal(await typeOf(accept), 'application/yaml', accept)
+  for (const accept of [
+    'application/yaml;q=0.5, application/json',
+    'application/*',
+    'application/yaml;g=config.k8s.io',
+    'application/yaml;as=Table;v=v1;g=meta.k8s.io',
+    'application/cbor',
+  ])
+    assert.equal(await typeOf(accept), 'application/json', accept)
+  const bodyOf = async (accept: string) =>
+    (await get('/flagz', { ...admin, headers: { accept: [accept] } })).body
+  assert.match(await bodyOf('application/json'), /^\{"kind":"Status",.*\}\n$/)
+  assert.match(await bodyOf('text/html'), /^\{\n {2}"kind": "Status",\n/)
+  const { body } = await get('/flagz', { ...admin, headers: { accept: ['application/yaml'] } })
+  assert.match(body, /^apiVersion: v1\ncode: 406\nkind: Status\n/)
+})
+
+test('connections of those who are not known end, and of those whose credentials are not good', async () => {
+  const authenticationClient = reviewer(() => ({ status: { authenticated: false } }))
+  const { get } = manager({ authenticationClient, routes: { endsUnknown: true } })
+  const bad = { headers: { authorization: ['Bearer bad'] } }
+  assert.equal((await get('/healthz')).endsConnection, true)
+  assert.equal((await get('/metrics')).endsConnection, true)
+  assert.equal((await get('/healthz', bad)).endsConnection, true)
+  assert.equal((await get('/healthz', admin)).endsConnection, undefined)
+  assert.equal((await manager().get('/healthz')).endsConnection, undefined, 'not without its gate')
+})
+
+test('DELETE of /metrics/slis forgets what was asked; other methods read', async () => {
+  const { get } = manager()
+  const ask = (method: string) => get('/metrics/slis', { ...admin, method })
+  await get('/healthz')
+  for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'OPTIONS'])
+    assert.match((await ask(method)).body, /name="ping"/, method)
+  assert.deepEqual(await ask('DELETE'), {
+    status: 200,
+    contentType: 'text/plain; charset=utf-8',
+    sniffable: true,
+    body: 'metrics reset\n',
+  })
+  assert.equal((await ask('GET')).body, '')
+  await get('/healthz')
+  assert.match((await ask('GET')).body, /^kubernetes_healthchecks_total\{.*\} 1$/m)
+})
+
 test('members of system:masters may see everything', async () => {
   const { get } = manager()
   assert.equal((await get('/metrics', admin)).status, 200)
@@ -318,7 +410,11 @@ test('/flagz and /statusz are text for people, and JSON for who asks for it', as
     [newest.contentType, newest.headers],
     ['application/json;g=config.k8s.io;v=v1beta1;as=Statusz', undefined],
   )
-  assert.match(newest.body, /^{\n {2}"kind": "Statusz",\n/)
+  assert.match(newest.body, /^{"kind":"Statusz",.*}\n$/)
+  const curl = { ...admin, headers: { 'user-agent': ['curl/8.5.0'] } }
+  const accept = ['application/json;v=v1beta1;g=config.k8s.io;as=Statusz']
+  const forEyes = await get('/statusz', { ...curl, headers: { ...curl.headers, accept } })
+  assert.match(forEyes.body, /^{\n {2}"kind": "Statusz",\n/)
   const inYaml = await get(
     '/statusz',
     asking('application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz'),
@@ -389,6 +485,13 @@ test('a controller may have pages below /debug/controllers', async () => {
   ]) {
     assert.equal((await get(path, admin)).status, 404, path)
   }
+  const own = '/debug/controllers/garbage-collector-controller'
+  const bodies = [`${page}s`, own, '/debug/controllers/job-controller/graph']
+  assert.deepEqual(await Promise.all(bodies.map(async (path) => (await get(path, admin)).body)), [
+    '\n',
+    '\n',
+    '404 page not found\n',
+  ])
   assert.equal((await get(page)).status, 403)
 })
 

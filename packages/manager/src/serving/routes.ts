@@ -11,6 +11,8 @@ export interface RoutesOptions {
   readonly metrics: MetricsRegistry
   readonly slis: MetricsRegistry
   readonly auth: DelegatedAuth
+  /** HTTP/2 connections of those who are not known are good for one request. */
+  readonly endsUnknown: boolean
   /** What /flagz and /statusz call the program. */
   readonly component: string
   /** The key of /configz. */
@@ -50,52 +52,57 @@ type Handler = (request: IncomingRequest) => Answer | Promise<Answer>
 export function router(options: RoutesOptions): (request: IncomingRequest) => Promise<Answer> {
   const handlers = handlersOf(options)
   return async (request) => {
-    const refusal = await options.auth.refusal(request)
-    if (refusal !== undefined) return refusal
-    const handler = handlers.get(request.path)
-    if (handler !== undefined) return handler(request)
-    return (
-      debugAnswer(request, options) ?? {
-        status: 404,
-        contentType: TEXT,
-        body: '404 page not found\n',
-      }
-    )
+    const { isKnown, refusal } = await options.auth.judge(request)
+    const answer =
+      refusal ??
+      (await handlers.get(request.path)?.(request)) ??
+      debugAnswer(request, options) ??
+      missing('404 page not found\n')
+    return isKnown || !options.endsUnknown ? answer : { ...answer, endsConnection: true }
   }
+}
+
+function missing(body: string): Answer {
+  return { status: 404, contentType: TEXT, body }
 }
 
 function handlersOf(options: RoutesOptions): ReadonlyMap<string, Handler> {
   const { health, metrics, slis, component, flagz, statusz, debug } = options
   // Scrapers tell by it that counters began anew.
   const headers = { 'process-start-time-unix': String(Math.floor(options.startedMs / 1_000)) }
-  const accept = (request: IncomingRequest): string | undefined => request.headers['accept']?.[0]
   const exposition =
     (registry: MetricsRegistry): Handler =>
     (request) => ({
       status: 200,
-      contentType: metricsContentType(accept(request)),
+      contentType: metricsContentType(request.headers['accept']?.[0]),
+      sniffable: true,
+      compressible: true,
       body: registry.expose(),
       headers,
     })
+  const ofSlis = exposition(slis)
+  const sliHandler: Handler = (request) => {
+    if (request.method !== 'DELETE') return ofSlis(request)
+    slis.clear()
+    return { status: 200, contentType: TEXT, sniffable: true, body: 'metrics reset\n' }
+  }
   const healthz: Handler = ({ query }) => ({ ...health.answer(query), contentType: TEXT })
   const handlers = new Map<string, Handler>([
     ['/healthz', healthz],
     ['/metrics', exposition(metrics)],
-    ['/metrics/slis', exposition(slis)],
+    ['/metrics/slis', sliHandler],
     ['/configz', () => json({ [options.configurationGroup]: options.configz() })],
   ])
   if (options.servesProbes) for (const path of ['/livez', '/readyz']) handlers.set(path, healthz)
   if (debug !== undefined) handlers.set('/debug/flags/v', (request) => putVerbosity(request, debug))
   if (flagz !== undefined) {
-    handlers.set('/flagz', (request) =>
-      componentAnswer(flagsPage(component, flagz()), accept(request)),
-    )
+    handlers.set('/flagz', (request) => componentAnswer(flagsPage(component, flagz()), request))
   }
   if (statusz !== undefined) {
     handlers.set('/statusz', (request) => {
       const paths = [...handlers.keys()].filter((path) => !UNLISTED.has(path))
       const page = statusPage({ component, paths, ...statusz() })
-      return componentAnswer(page, accept(request))
+      return componentAnswer(page, request)
     })
   }
   return handlers
@@ -126,8 +133,9 @@ function debugAnswer(
 ): Answer | undefined {
   if (debug === undefined || !path.startsWith(CONTROLLERS)) return undefined
   const rest = path.slice(CONTROLLERS.length)
-  const slash = rest.indexOf('/')
-  if (slash < 0) return undefined
-  const found = debug.controllers.get(rest.slice(0, slash))?.(rest.slice(slash), query)
-  return found === undefined ? undefined : { status: 200, ...found }
+  const [name = ''] = rest.split('/', 1)
+  const handler = debug.controllers.get(name)
+  if (handler === undefined) return undefined
+  const found = handler(rest.slice(name.length), query)
+  return found === undefined ? missing('\n') : { status: 200, ...found }
 }

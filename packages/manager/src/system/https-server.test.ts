@@ -3,6 +3,7 @@ import { connect as connectHttp2, constants } from 'node:http2'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
+import { gunzipSync } from 'node:zlib'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { generateKeyPair, issueCertificate, privateKeyPem } from '@gyropilot/foundation/x509'
@@ -177,4 +178,52 @@ test('a port that is taken, and an address that is not here, are told as Go does
     message:
       'failed to create listener: failed to listen on 192.0.2.1:1234: listen tcp 192.0.2.1:1234: bind: cannot assign requested address',
   })
+})
+
+test('what may be compressed is, for those who want it; and only what may be sniffed goes without its guard', async (t) => {
+  const { server } = await serve(t, {
+    answer: async ({ path }) => ({
+      status: 200,
+      contentType: 'text/plain',
+      body: 'many words '.repeat(100),
+      ...(path === '/metrics' ? { sniffable: true, compressible: true } : {}),
+    }),
+  })
+  const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+  t.after(() => session.destroy())
+  const ask = async (path: string, encoding: string) => {
+    const stream = session.request({ ':path': path, 'accept-encoding': encoding })
+    const [headers] = await once(stream, 'response')
+    const body = Buffer.concat(await stream.toArray())
+    const encoded = headers['content-encoding']
+    assert.equal(headers['content-length'], String(body.length))
+    const text = encoded === 'gzip' ? gunzipSync(body) : body
+    assert.equal(text.toString(), 'many words '.repeat(100))
+    return [encoded, headers['x-content-type-options']]
+  }
+  assert.deepEqual(await ask('/metrics', 'gzip, deflate'), ['gzip', undefined])
+  assert.deepEqual(await ask('/metrics', 'identity'), [undefined, undefined])
+  assert.deepEqual(await ask('/configz', 'gzip'), [undefined, 'nosniff'])
+})
+
+test('an HTTP/2 connection ends after an answer that ends it', async (t) => {
+  const { server } = await serve(t, {
+    answer: async ({ path }) => ({
+      status: 403,
+      contentType: 'text/plain',
+      body: 'no',
+      ...(path === '/unknown' ? { endsConnection: true } : {}),
+    }),
+  })
+  const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false })
+  t.after(() => session.destroy())
+  const ask = async (path: string): Promise<string> => {
+    const stream = session.request({ ':path': path })
+    return Buffer.concat(await stream.toArray()).toString()
+  }
+  const ended = once(session, 'goaway')
+  assert.equal(await ask('/known'), 'no')
+  assert.equal(session.closed, false)
+  assert.equal(await ask('/unknown'), 'no')
+  assert.deepEqual((await ended).slice(0, 1), [0])
 })

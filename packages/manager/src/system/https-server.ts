@@ -8,14 +8,18 @@ import type { Server as Http1Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import type { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { errorText } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
+import { acceptsGzip } from '../serving/gzip.ts'
 import { byName, chosen } from '../serving/named-certificates.ts'
 import { requestTarget } from '../serving/request.ts'
 import type { Answer, IncomingRequest } from '../serving/request.ts'
 import type { TlsSettings } from '../serving/tls-settings.ts'
 
+const compress = promisify(gzip)
 const MOST_HEADER_BYTES = 1 << 20
 const MOST_BODY_BYTES = 1 << 20
 const HEADERS_TIMEOUT_MS = 32_000
@@ -198,25 +202,30 @@ async function respond(
   options: HttpsServerOptions,
 ): Promise<void> {
   const target = requestTarget(request.url ?? '/')
+  const headers = headersOf(request.rawHeaders)
   const answer: Answer =
     target === undefined
       ? { status: 400, contentType: 'text/plain; charset=utf-8', body: '400 Bad Request' }
       : await options.answer({
           method: request.method ?? 'GET',
           ...target,
-          headers: headersOf(request.rawHeaders),
+          headers,
           peerCertificates: peerCertificates(request.socket as TLSSocket),
           body: () => bodyOf(request),
         })
+  const isPacked = answer.compressible === true && acceptsGzip(headers['accept-encoding'] ?? [])
+  const body = isPacked ? await compress(answer.body) : Buffer.from(answer.body)
   if (response.destroyed) return
   response.statusCode = answer.status
   response.setHeader('content-type', answer.contentType)
-  response.setHeader('content-length', Buffer.byteLength(answer.body))
-  response.setHeader('x-content-type-options', 'nosniff')
+  if (isPacked) response.setHeader('content-encoding', 'gzip')
+  response.setHeader('content-length', body.length)
+  if (answer.sniffable !== true) response.setHeader('x-content-type-options', 'nosniff')
   response.setHeader('cache-control', 'no-cache, private')
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
   if (request.method === 'HEAD') response.end()
-  else response.end(answer.body)
+  else response.end(body)
+  if (answer.endsConnection === true && 'stream' in response) response.stream.session?.close()
 }
 
 /** Names and values alternate in `raw`. */

@@ -48,6 +48,11 @@ export class RecordingMetrics implements MetricsRegistry {
     this.#collectors.push(collect)
   }
 
+  clear(): void {
+    this.#values.clear()
+    this.#observations.clear()
+  }
+
   /** One line per series, as names and values only. */
   expose(): string {
     for (const collect of this.#collectors) collect()
