@@ -119,6 +119,31 @@ test('an id-token about to expire is replaced once for all who wait, and the new
   assert.equal(config.authProvider?.config['client-secret'], 's:1')
 })
 
+test('an issuer that has moved is followed; the authorization of its client is not taken to other sites', async () => {
+  const fresh = idToken(3600)
+  const moved = await issuer(() => [200, { id_token: fresh }])
+  // The token endpoint that it names moves on to a name of another site.
+  const gate = await LoopbackServer.start((request, response) => {
+    const elsewhere = moved.url.replace('127.0.0.1', 'localhost').replace('/realm/', '')
+    response.writeHead(308, { location: `${elsewhere}${request.url}` })
+    response.end()
+  })
+  cleanups.push(() => gate.stop())
+  const old = await LoopbackServer.start((request, response) => {
+    if (request.url !== '/moved') {
+      response.writeHead(301, { location: '/moved' })
+      response.end()
+    } else response.end(JSON.stringify({ token_endpoint: `${gate.url}/token` }))
+  })
+  cleanups.push(() => old.stop())
+  const fields = { 'refresh-token': 'r1', 'client-secret': 's' }
+  const { client, seen } = await setup({ 'idp-issuer-url': `${old.url}/realm`, ...fields })
+  await client.raw(get)
+  assert.deepEqual(seen, [`Bearer ${fresh}`])
+  const form = 'grant_type=refresh_token&refresh_token=r1'
+  assert.deepEqual(moved.asked, [`/token ${form}`])
+})
+
 test('an issuer that takes no secret in a header is given it in the body', async () => {
   const fresh = idToken(3600)
   const { url, asked } = await issuer((form) =>

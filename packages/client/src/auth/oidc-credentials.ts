@@ -2,6 +2,8 @@ import { errorText, silentLogger, withDeadline } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
 import { HttpTransport } from '../http-transport/http-transport.ts'
+import { followingRedirects } from '../http-transport/redirects.ts'
+import { ServerTransports } from '../http-transport/server-transports.ts'
 import { withAuthProviderFields } from '../kubeconfig/parse.ts'
 import type { AuthProviderConfig } from '../kubeconfig/kubeconfig.ts'
 import type { TransportRequest } from '../transport.ts'
@@ -131,17 +133,17 @@ export class OidcCredentials implements Credentials {
       caFile: this.#config['idp-certificate-authority'] || undefined,
       caData: caData ? Buffer.from(caData, 'base64').toString() : undefined,
     }
-    const transport = new HttpTransport({
-      server: origin,
-      clock,
-      tls: tlsFromFiles(files, host),
-      proxyUrl: proxyFromEnvironment(origin, host),
-    })
+    const tls = tlsFromFiles(files, host)
+    const transport = new ServerTransports(
+      origin,
+      (server) =>
+        new HttpTransport({ server, clock, tls, proxyUrl: proxyFromEnvironment(server, host) }),
+    )
     using deadline = withDeadline(clock, EXCHANGE_TIMEOUT_MS)
     const { signal } = deadline
     try {
       const headers = { accept: 'application/json', ...request.headers }
-      const response = await transport.send({
+      const response = await followingRedirects(transport, origin).send({
         ...request,
         path: pathname + search,
         headers,

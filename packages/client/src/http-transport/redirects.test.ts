@@ -83,6 +83,31 @@ for (const [title, location, server, path] of PLACES)
     assert.deepEqual([next.server, next.path], [server, path])
   })
 
+const HOMES: readonly (readonly [to: string, isSent: boolean])[] = [
+  ['https://a/x', true],
+  ['http://a:1/x', true],
+  ['https://b.a/x', true],
+  ['https://ba/x', false],
+  ['https://b/x', false],
+]
+for (const [to, isSent] of HOMES)
+  test(`the authorization of a request ${isSent ? 'goes' : 'does not go'} along to ${to}`, async () => {
+    assert.equal(
+      (await second('PUT', 307, to)).headers['authorization'],
+      isSent ? 'own' : undefined,
+    )
+  })
+
+test('what was left behind elsewhere is not taken up at home', async () => {
+  const inner = fakeTransport([
+    () => answer(307, 'https://b/x'),
+    () => answer(307, 'https://a:6443/y'),
+    () => jsonAnswer({}),
+  ])
+  await followingRedirects(inner, SERVER).send(write())
+  assert.equal(inner.requests[2]!.headers['authorization'], undefined)
+})
+
 test('plain text is not told where a request came from', async () => {
   const next = await second('GET', 302, 'http://b/x')
   assert.equal(next.server, 'http://b')

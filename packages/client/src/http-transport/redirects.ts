@@ -16,9 +16,11 @@ const OF_THE_BODY = [
 
 /**
  * Goes where answers of `transport` point, which is for `server` (with the path in front of every other). It stands outside of what adds
- * credentials, so these go along, to whatever server that is: client-go adds them to every request too.
+ * credentials, so these go along, to whatever server that is: client-go adds them to every request too. Those among the headers of a
+ * request go no further than `server` and names below it.
  */
 export function followingRedirects(transport: Transport, server: string): Transport {
+  const home = new URL(server).hostname
   const base = server.replace(/\/+$/, '')
   return {
     async send(request: TransportRequest): Promise<TransportResponse> {
@@ -37,11 +39,22 @@ export function followingRedirects(transport: Transport, server: string): Transp
           throw new TransportError('REDIRECT_REFUSED', `${what}: stopped after 10 redirects`)
         }
         outgoing = redirected(outgoing, response.status, next, at)
+        // Once they are off they stay off, as in Go.
+        if (!isAtHome(next.hostname, home)) {
+          const { authorization: _, cookie: __, ...headers } = outgoing.headers ?? {}
+          outgoing = { ...outgoing, headers }
+        }
         at = next.href
       }
     },
     close: () => transport.close(),
   }
+}
+
+/** As Go compares them: ports do not matter, and an address is no name below another. */
+function isAtHome(hostname: string, home: string): boolean {
+  if (hostname === home) return true
+  return !home.includes(':') && !/^[\d.]+$/.test(home) && hostname.endsWith(`.${home}`)
 }
 
 function targetOf(location: string, at: string, what: string): URL {
