@@ -119,7 +119,7 @@ test('when a first zone is up again all nodes have their grace period anew', asy
   world.apply(node('y', { ready: 'True', zone: 'two', heartbeatMs: START_MS + 40_000 }))
   await world.pass(20_000)
   const record = world.monitor.recordOf('x')
-  assert.deepEqual([record?.probeMs, record?.readyTransitionMs], [40_000, 40_000])
+  assert.equal(record?.probeMs, 40_000)
   assert.equal(record?.ready?.status, 'Unknown')
   await world.pass(5_000)
   assert.equal(world.monitor.recordOf('x')?.probeMs, 40_000)

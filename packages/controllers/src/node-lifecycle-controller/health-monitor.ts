@@ -236,7 +236,7 @@ export class HealthMonitor {
   #startAnew(): void {
     const nowMs = this.#context.clock.monotonicMs()
     for (const [name, record] of this.#records)
-      this.#records.set(name, { ...record, probeMs: nowMs, readyTransitionMs: nowMs })
+      this.#records.set(name, { ...record, probeMs: nowMs })
   }
 
   async #perform<R>(rules: Reconcile<R>): Promise<R> {

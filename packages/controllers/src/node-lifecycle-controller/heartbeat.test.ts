@@ -4,7 +4,7 @@ import { drive } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
 import { defaultNodeLifecycleConfiguration as grace } from './config.ts'
 import { START_MS, condition, lease, node } from './fixtures.ts'
-import { evaluateHealth, lapsedConditions, observedRecord, readyOf } from './heartbeat.ts'
+import { evaluateHealth, lapsedConditions, observedRecord } from './heartbeat.ts'
 
 const at = (ms: number) => ({ wallMs: ms, elapsedMs: ms })
 const silent = node('n', { ready: 'True', heartbeatMs: START_MS })
@@ -15,8 +15,7 @@ test('the first look is a sign of life; of a node that never posted the creation
   const posting = node('n', { ready: 'True', createdMs: START_MS - 9_000 })
   assert.equal(observedRecord(posting, undefined, undefined, at(START_MS)).probeMs, START_MS)
   const old = node('n', { createdMs: START_MS - 9_000 })
-  const record = observedRecord(old, undefined, undefined, at(START_MS))
-  assert.deepEqual([record.probeMs, record.readyTransitionMs], [START_MS - 9_000, START_MS - 9_000])
+  assert.equal(observedRecord(old, undefined, undefined, at(START_MS)).probeMs, START_MS - 9_000)
 })
 
 test('a node that never posted has been silent since its creation, also where elapsed time began later', () => {
@@ -37,18 +36,6 @@ test('only a move is a sign of life, and any move is one, also back in time', ()
   const lost = observedRecord(node('n'), undefined, first, at(laterMs))
   assert.deepEqual([lost.probeMs, lost.ready], [laterMs, undefined])
   assert.equal(observedRecord(silent, undefined, lost, at(laterMs + 1)).probeMs, laterMs + 1)
-})
-
-test('the transition time moves with the transition only', () => {
-  const laterMs = START_MS + 30_000
-  const ready = { ...readyOf(silent)!, lastHeartbeatTime: '2026-01-01T00:00:20Z' }
-  const beating = { ...silent, status: { conditions: [ready] } }
-  assert.equal(observedRecord(beating, undefined, first, at(laterMs)).readyTransitionMs, START_MS)
-  const turned = {
-    ...silent,
-    status: { conditions: [{ ...ready, lastTransitionTime: ready.lastHeartbeatTime }] },
-  }
-  assert.equal(observedRecord(turned, undefined, first, at(laterMs)).readyTransitionMs, laterMs)
 })
 
 test('a lease counts when it is first seen and when it was renewed, and not when it went back', () => {
@@ -153,6 +140,6 @@ test('a node that never posted, in its time, is written nothing; what was writte
     evaluateHealth(silent, undefined, first, grace, () => nowMs),
     { nowMs },
   ).result
-  assert.deepEqual([record.ready?.status, record.readyTransitionMs], ['Unknown', nowMs])
+  assert.equal(record.ready?.status, 'Unknown')
   assert.equal(record.probeMs, START_MS)
 })

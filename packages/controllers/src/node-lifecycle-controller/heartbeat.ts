@@ -25,7 +25,6 @@ export interface HealthRecord {
   readonly lease: Lease | undefined
   /** When the node last gave a sign of life. */
   readonly probeMs: number
-  readonly readyTransitionMs: number
 }
 
 /** One moment by both clocks of this process. */
@@ -67,18 +66,15 @@ function recordOf(
   { wallMs, elapsedMs }: Moment,
 ): HealthRecord {
   const ready = readyOf(node)
-  const fresh = { ready, lease: known?.lease, probeMs: elapsedMs, readyTransitionMs: elapsedMs }
+  const fresh = { ready, lease: known?.lease, probeMs: elapsedMs }
   if (known === undefined) {
     if (ready !== undefined) return fresh
-    const sinceMs = elapsedMs - (wallMs - creationMs(node))
-    return { ...fresh, probeMs: sinceMs, readyTransitionMs: sinceMs }
+    return { ...fresh, probeMs: elapsedMs - (wallMs - creationMs(node)) }
   }
   if (ready === undefined && known.ready === undefined) return known
-  if (ready === undefined || known.ready === undefined) return fresh
   // Any other time counts, an older one too: what is asked is whether the node moved.
-  if (ready.lastHeartbeatTime === known.ready.lastHeartbeatTime) return known
-  if (ready.lastTransitionTime !== known.ready.lastTransitionTime) return fresh
-  return { ...fresh, readyTransitionMs: known.readyTransitionMs }
+  const isSilent = ready?.lastHeartbeatTime === known.ready?.lastHeartbeatTime
+  return ready !== undefined && known.ready !== undefined && isSilent ? known : fresh
 }
 
 function isRenewed(saved: Lease | undefined, lease: Lease): boolean {
@@ -147,7 +143,7 @@ export function* evaluateHealth(
     // 5.
     const written = yield* write(updateStatus(resources.nodes, changed))
     if (written.ok) {
-      record = { ...record, ready: current, readyTransitionMs: now.elapsedMs }
+      record = { ...record, ready: current }
       return { record, observed, current, node: changed }
     }
     if (attempt === STATUS_TRIES) return { record, error: written.error }

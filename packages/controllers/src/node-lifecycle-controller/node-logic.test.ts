@@ -12,7 +12,6 @@ const lost: HealthRecord = {
   ready: condition('Ready', 'Unknown'),
   lease: undefined,
   probeMs: START_MS,
-  readyTransitionMs: START_MS,
 }
 const { metadata, spec, ...rest } = pod('waiting', '')
 const unbound: Pod = { ...rest, metadata, spec: { containers: spec!.containers } }
