@@ -5,7 +5,9 @@ import { RestMapper, isNotFound } from '@gyropilot/client'
 import {
   callOutside,
   discoverLive,
+  currentTimeMs,
   discoverRemembered,
+  elapsedTimeMs,
   getLive,
   getLivePath,
   getLiveSubresource,
@@ -318,4 +320,17 @@ test('without a mapper the server is asked what it has', async () => {
   server.onRequest = () => ({ kind: 'APIGroupDiscoveryList', items: [] })
   const found = await interpret(discoverLive(), of)
   assert.deepEqual([found.ok, server.requests.map(({ path }) => path)], [true, ['/api', '/apis']])
+})
+
+test('how long something took is told by a clock that nobody sets', async () => {
+  const { of, clock } = world()
+  const [wallMs, elapsedMs] = await interpret(
+    (function* (): Reconcile<readonly [number, number]> {
+      const [wall, elapsed] = [yield* currentTimeMs(), yield* elapsedTimeMs()]
+      clock.jumpWallTime(60_000)
+      return [(yield* currentTimeMs()) - wall, (yield* elapsedTimeMs()) - elapsed] as const
+    })(),
+    of,
+  )
+  assert.deepEqual([wallMs, elapsedMs], [60_000, 0])
 })

@@ -60,6 +60,9 @@ export class InterruptedByShutdown extends Error {
   }
 }
 
+/** Clocks that are read, and effects that are told one by one. */
+const UNTOLD: ReadonlySet<Effect['effect']> = new Set(['now', 'elapsed', 'beside'])
+
 /**
  * Runs rules to their end against a real world. Rejects with what the rules throw, which is a defect of theirs, or with
  * InterruptedByShutdown. A write that was started is always waited for.
@@ -75,7 +78,7 @@ export async function interpret<R>(rules: Reconcile<R>, world: World): Promise<R
       rules.return(undefined as R)
       throw error
     }
-    const isTold = effect.effect !== 'now' && effect.effect !== 'beside'
+    const isTold = !UNTOLD.has(effect.effect)
     if (isTold && world.onEffect !== undefined) world.onEffect(effect, outcome)
     step = rules.next(outcome)
   }
@@ -87,6 +90,8 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
   switch (effect.effect) {
     case 'now':
       return world.clock.nowMs()
+    case 'elapsed':
+      return world.clock.monotonicMs()
     case 'event':
       world.recordEvent(effect.event)
       return undefined

@@ -164,6 +164,7 @@ export type Effect =
   | { readonly effect: 'outside'; readonly call: OutsideCall }
   | { readonly effect: 'event'; readonly event: EventRecord }
   | { readonly effect: 'now' }
+  | { readonly effect: 'elapsed' }
   /** Rules of their own, `atOnce` of them at a time; the outcome is what each came to, in their order. */
   | {
       readonly effect: 'beside'
@@ -338,6 +339,11 @@ export function* beside<R>(
 /** Wall time in milliseconds. Take it once per decision that needs one moment. */
 export function* currentTimeMs(): Reconcile<number> {
   return (yield { effect: 'now' }) as number
+}
+
+/** Milliseconds since some moment, by a clock that nobody sets: how long something took is the difference of two. */
+export function* elapsedTimeMs(): Reconcile<number> {
+  return (yield { effect: 'elapsed' }) as number
 }
 
 /** A pause of the worker, in milliseconds. A key that can wait is requeued instead (`Verdict.requeueAfterMs`). */

@@ -251,3 +251,13 @@ test('indexes that are dropped are not taken back from what was counted', () => 
     ),
   )
 })
+
+test('how long a sync took is told by a clock that nobody sets', () => {
+  const registry = new PrometheusRegistry()
+  const moments = [7_000, 7_250]
+  syncOf(job(), [], {
+    settings: { metrics: new JobMetrics(registry) },
+    elapsedMs: () => moments.shift()!,
+  })
+  assert.match(registry.expose(), /job_sync_duration_seconds_sum\{[^}]*\} 0.25\n/)
+})

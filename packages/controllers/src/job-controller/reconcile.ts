@@ -5,7 +5,7 @@
 import { controllerOf, isTerminating, resources, withFinalizer } from '@gyropilot/api'
 import type { Job, JobStatus, Pod } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { currentTimeMs, recordEvent } from '@gyropilot/runtime'
+import { currentTimeMs, elapsedTimeMs, recordEvent } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { claim } from '../workload-support/claim.ts'
 import { isJobFinished } from '../workload-support/job-finish.ts'
@@ -54,9 +54,9 @@ export function* reconcile(observed: ObservedJob, settings: JobSettings): Reconc
     yield* recordEvent(job, 'Warning', 'UnknownCompletionMode', text)
     return
   }
-  const startedMs = yield* currentTimeMs()
-  const { action, ...verdict } = yield* sync(observed, settings, startedMs)
-  const durationMs = (yield* currentTimeMs()) - startedMs
+  const startedMs = yield* elapsedTimeMs()
+  const { action, ...verdict } = yield* sync(observed, settings, yield* currentTimeMs())
+  const durationMs = (yield* elapsedTimeMs()) - startedMs
   settings.metrics.synced(job, action, verdict.error === undefined, durationMs)
   return verdict
 }

@@ -2,7 +2,7 @@
 import type { Node } from '@gyropilot/api'
 import { isConflict } from '@gyropilot/client'
 import { errorText, formatGoDuration } from '@gyropilot/foundation'
-import { currentTimeMs, recordEvent, wait } from '@gyropilot/runtime'
+import { elapsedTimeMs, recordEvent, wait } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { askCloud } from '../cloud-support/cloud-calls.ts'
 
@@ -23,10 +23,10 @@ export function* createRoute(
     destinationCidr,
   }
   for (let attempt = 1; ; attempt++) {
-    const startMs = yield* currentTimeMs()
+    const startMs = yield* elapsedTimeMs()
     const created = yield* askCloud('routes', 'createRoute', clusterName, uid, route)
     if (created.ok) return undefined
-    const took = formatGoDuration((yield* currentTimeMs()) - startMs)
+    const took = formatGoDuration((yield* elapsedTimeMs()) - startMs)
     const what = `Could not create route ${uid} ${destinationCidr} for node ${name}`
     const message = `${what} after ${took}: ${errorText(created.error)}`
     yield* recordEvent(node, 'Warning', 'FailedToCreateRoute', message)

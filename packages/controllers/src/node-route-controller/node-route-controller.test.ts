@@ -174,6 +174,18 @@ test('Given a node that lists one CIDR twice, then at most one route exists and 
   await stopped()
 })
 
+test('how long a creation took is told by a clock that nobody sets', () => {
+  const moments = [5_000, 6_500]
+  const { events } = drive(createRoute(node('a', { podCidrs: [A] }), A, 'kubernetes'), {
+    elapsedMs: () => moments.shift()!,
+    onOutside: () => ({ ok: false, error: new Error('quota'), attempted: true }),
+  })
+  assert.deepEqual(
+    events.map(({ message }) => message),
+    [`Could not create route a-uid ${A} for node a after 1.5s: quota`],
+  )
+})
+
 test('a route that cannot be created makes its node unavailable, and one that cannot be deleted does not', async () => {
   const failing = await started([], [])
   failing.cloud.faults.fail('createRoute', new Error('quota'))

@@ -2,7 +2,7 @@
 import { keyOf, resources } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
-import { currentTimeMs, getLive, patch, recordEvent, write } from '@gyropilot/runtime'
+import { elapsedTimeMs, getLive, patch, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { resizerPatch } from './claim-patches.ts'
 import { PRE_RESIZE_CAPACITY } from './config.ts'
@@ -79,9 +79,9 @@ function* expandFlex(
   driver: string,
   metrics: ExpansionMetrics,
 ): Reconcile {
-  const startMs = yield* currentTimeMs()
+  const startMs = yield* elapsedTimeMs()
   const error = yield* failureOf(expand(claim, volume, driver))
-  metrics.expanded(driver, error === undefined, (yield* currentTimeMs()) - startMs)
+  metrics.expanded(driver, error === undefined, (yield* elapsedTimeMs()) - startMs)
   if (error === undefined) return
   yield* recordEvent(claim, 'Warning', 'VolumeResizeFailed', errorText(error))
   return { error }

@@ -4,7 +4,7 @@
  */
 import type { ResourceClaim, ResourceSlice } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
+import { currentTimeMs, elapsedTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { calculatePools } from './pool-status.ts'
 import type { CalculatedPools } from './pool-status.ts'
@@ -26,16 +26,16 @@ export function* reconcile(
 ): Reconcile {
   // 1. An answer is given once.
   if (request.status !== undefined) return
-  const startMs = yield* currentTimeMs()
+  const startMs = yield* elapsedTimeMs()
   // 2 to 6.
   const calculated = calculatePools(request, slices(), claims())
   // 7. A driver that is at work on its slices will be done soon.
   if (calculated.pools.some(({ validationError }) => validationError !== undefined))
     return { error: new Error('incomplete pools detected, requeueing') }
   // 8.
-  const status = completed(calculated, formatTime(startMs))
+  const status = completed(calculated, formatTime(yield* currentTimeMs()))
   const outcome = yield* write(updateStatus(POOL_STATUS_REQUESTS, { ...request, status }))
-  onAnswered(request.spec?.driver ?? '', !outcome.ok, (yield* currentTimeMs()) - startMs)
+  onAnswered(request.spec?.driver ?? '', !outcome.ok, (yield* elapsedTimeMs()) - startMs)
   return outcome.ok ? undefined : { error: outcome.error }
 }
 

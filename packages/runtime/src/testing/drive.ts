@@ -19,6 +19,8 @@ export interface Driven<R> {
 export interface DriveOptions {
   /** Default 2026-01-01T00:00:00Z. */
   readonly nowMs?: number
+  /** What a clock shows that nobody sets, asked each time. Default 0. */
+  readonly elapsedMs?: () => number
   /** Answers a write; default: success with the object sent (for patch and delete: an empty object of that name). */
   readonly onWrite?: (write: Write, index: number) => Outcome | undefined
   /** Answers the GET of a path; one without an answer fails the test. */
@@ -53,7 +55,7 @@ export function drive<R = Verdict | void>(
     let step = part.next()
     while (!step.done) {
       const effect = step.value
-      if (effect.effect !== 'now') effects.push(effect)
+      if (effect.effect !== 'now' && effect.effect !== 'elapsed') effects.push(effect)
       step = part.next(outcomeOf(effect))
     }
     return step.value
@@ -63,6 +65,8 @@ export function drive<R = Verdict | void>(
     switch (effect.effect) {
       case 'now':
         return options.nowMs ?? Date.UTC(2026, 0, 1)
+      case 'elapsed':
+        return options.elapsedMs?.() ?? 0
       case 'wait':
         options.onWait?.(effect.waitMs)
         return undefined
