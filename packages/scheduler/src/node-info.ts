@@ -1,5 +1,5 @@
 /** What the scheduler counts on a node: bound pods until they are deleted or finished, and pods just assumed there. */
-import type { Node, Pod } from '@gyropilot/api'
+import type { Container, Node, Pod } from '@gyropilot/api'
 import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
 import type { ResourceAmounts } from '@gyropilot/api'
 import { isInclined } from './affinity-terms.ts'
@@ -19,8 +19,18 @@ export interface ScoredAmounts {
 
 /** Requests as that score reads them: a container without a request counts a little. */
 export function scoredAmounts(pod: Pod): ScoredAmounts {
-  const requests = podRequests(pod, { missing: ASSUMED, withStatus: true })
+  return scoredOf(podRequests(pod, { missing: ASSUMED, withStatus: true }))
+}
+
+function scoredOf(requests: ResourceAmounts): ScoredAmounts {
   return { cpu: requests.get('cpu') ?? 0, memory: requests.get('memory') ?? 0 }
+}
+
+/** Nothing is assumed of such a pod. */
+function asksForAll({ spec }: Pod): boolean {
+  const asks = ({ resources }: Container): boolean =>
+    resources?.requests?.['cpu'] !== undefined && resources.requests['memory'] !== undefined
+  return (spec?.containers ?? []).every(asks) && (spec?.initContainers ?? []).every(asks)
 }
 
 export class NodeInfo {
@@ -51,7 +61,7 @@ export class NodeInfo {
     const uid = pod.metadata?.uid ?? ''
     const before = this.#take(uid)
     const requests = podRequests(pod, { withStatus: true })
-    const scored = scoredAmounts(pod)
+    const scored = asksForAll(pod) ? scoredOf(requests) : scoredAmounts(pod)
     this.pods.set(uid, pod)
     this.#groups.replaced(before, pod)
     if (repels(pod)) this.repelling.set(uid, pod)
