@@ -39,4 +39,6 @@ export interface FieldManagement {
   update(call: FieldManagementCall): void | Promise<void>
   /** The merged object with its managedFields; throws ApiError for conflicts and schema errors. A promise where a webhook converts. */
   apply(call: ApplyCall): Draft | Promise<Draft>
+  /** Who owns what of the Scale of an object whose owners these are. */
+  ofScale(resource: ServedResource, managedFields: readonly Draft[] | undefined): readonly Draft[]
 }

@@ -74,6 +74,10 @@ export const fieldManagement: FieldManagement = {
     if (convert === undefined) return apply(call, kind, body)
     return convertingAtNeed(kind, body.apiVersion, convert, (typed) => apply(call, typed, body))
   },
+  ofScale(resource, managedFields) {
+    const owners = managedFields as readonly ManagedFieldsEntry[] | undefined
+    return scaleEntries(owners, replicasPathsOf(resource))
+  },
 }
 
 function update(call: FieldManagementCall, kind: TypedKind, view: string): void {

@@ -56,7 +56,10 @@ export interface KindRules<T = any> {
     errors: FieldErrors,
     context: RuleContext,
   ): void
-  /** The last change to an object that has passed validation. */
+  /**
+   * What becomes of an object by being written and read again: the last change, which those do not see who judge it. Defaults
+   * that follow from what the server has generated, and lists that have no empty form.
+   */
   canonicalize?(object: DraftOf<T>): void
   /** Rules of the status subresource: by default everything but status and metadata is taken from `stored`. */
   readonly status?: SubresourceRules<T>

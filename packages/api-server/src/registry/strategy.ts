@@ -31,7 +31,6 @@ export function prepareCreate(
   const metadata = (draft['metadata'] ??= {}) as Draft
   delete metadata['deletionTimestamp']
   delete metadata['deletionGracePeriodSeconds']
-  delete metadata['selfLink']
   delete metadata['resourceVersion']
   metadata['uid'] = context.uid
   metadata['creationTimestamp'] = formatTime(context.nowMs)
@@ -59,7 +58,6 @@ export function validateCreate(resource: ServedResource, draft: Draft, context: 
   if (isLast && errors.list.length === 0) checkNewMetadata(resource, draft, errors)
   if (errors.list.length === 0) checkNamesLast(draft, errors)
   refuse(resource, draft, errors)
-  resource.rules.canonicalize?.(draft)
 }
 
 /** Restores what no update changes, lets the endpoint's rules reset their part, and counts the generation. */
@@ -118,7 +116,6 @@ export function validateUpdate(
     }
   } else own?.validateUpdate?.(draft, stored, errors, context)
   refuse(resource, draft, errors)
-  rules.canonicalize?.(draft)
 }
 
 /** The kind is named by the group that it is stored in. */
@@ -132,7 +129,6 @@ function refuse({ info, storage }: ServedResource, draft: Draft, errors: FieldEr
 function restoreMetadata(draft: Draft, stored: Stored): void {
   const metadata = (draft['metadata'] ??= {}) as Draft
   const before = stored['metadata'] as Stored
-  delete metadata['selfLink']
   if (!metadata['uid']) metadata['uid'] = before['uid']
   metadata['creationTimestamp'] = before['creationTimestamp']
   if (before['generation'] === undefined) delete metadata['generation']

@@ -23,7 +23,10 @@ export function podEviction(clock: Clock): SubresourceHandler {
     resource: 'pods',
     subresource: 'eviction',
     methods: ['POST'],
-    check: (call) => checkNameInUrl(call, 'Eviction'),
+    check(call) {
+      checkNameInUrl(call, 'Eviction')
+      shareDryRun(call)
+    },
     async handle(call) {
       await evict(call, clock)
       return success(201)
@@ -49,6 +52,18 @@ async function evict(call: SubresourceCall, clock: Clock): Promise<void> {
 
 function askedVersion({ body }: SubresourceCall): string | undefined {
   return body?.['deleteOptions']?.preconditions?.resourceVersion ?? undefined
+}
+
+/** Of the query and of the options in the body: where both say something, they say the same. Those who judge see it in the body. */
+function shareDryRun({ body, dryRun }: SubresourceCall): void {
+  const options: Draft | undefined = body?.['deleteOptions']
+  if (!dryRun || !options) return
+  const own: readonly string[] = options['dryRun'] ?? []
+  if (own.length > 0 && (own.length !== 1 || own[0] !== 'All'))
+    throw unclassified(
+      `Non-matching dry-run options in request and content: [All] and [${own.join(' ')}]`,
+    )
+  options['dryRun'] = ['All']
 }
 
 /** The body may ask for it too. */
@@ -189,19 +204,10 @@ interface Preconditions {
   readonly resourceVersion?: string | null
 }
 
-/** Of the request and of the options in its body: where both say something, they say the same. */
-function checkDryRuns(asked: boolean, own: readonly string[]): void {
-  if (!asked || own.length === 0 || (own.length === 1 && own[0] === 'All')) return
-  throw unclassified(
-    `Non-matching dry-run options in request and content: [All] and [${own.join(' ')}]`,
-  )
-}
-
 /** Says on the pod why it goes, then deletes it. `unchanged`: only while the pod is as it was read, unless a version was named. */
 async function remove(call: SubresourceCall, unchanged: Stored | undefined): Promise<void> {
   const { server, namespace, name } = call
   const own: Draft = call.body?.['deleteOptions'] ?? {}
-  checkDryRuns(call.dryRun, own['dryRun'] ?? [])
   let preconditions: Preconditions = { ...own['preconditions'] }
   if (unchanged !== undefined)
     preconditions = { resourceVersion: unchanged['metadata'].resourceVersion, ...preconditions }

@@ -16,7 +16,9 @@ async function refusal(
   )!
   const call = { body, namespace, user: { name: 'u', groups: [], extra: {} } }
   try {
-    await handler.handle(call as unknown as Parameters<typeof handler.handle>[0])
+    const asked = call as unknown as Parameters<typeof handler.handle>[0]
+    handler.check?.(asked)
+    await handler.handle(asked)
     return undefined
   } catch (error) {
     return (error as Error).message

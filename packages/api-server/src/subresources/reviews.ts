@@ -27,64 +27,90 @@ export interface ReviewParts {
 
 export function reviews({ authentication, authorizer }: ReviewParts): SubresourceHandler[] {
   return [
-    review(AUTHENTICATION, 'tokenreviews', (call) => tokenStatus(authentication, call)),
-    review(AUTHENTICATION, 'selfsubjectreviews', (call) => {
-      call.body!['metadata'] = { creationTimestamp: formatTime(call.nowMs) }
-      return { userInfo: userInfoBody(call.user) }
+    review(AUTHENTICATION, 'tokenreviews', {
+      check: checkToken,
+      status: (call) => tokenStatus(authentication, call),
     }),
-    review(AUTHORIZATION, 'subjectaccessreviews', (call) => {
-      const errors = new FieldErrors()
-      checkAttributes(call.body!['spec'] ?? {}, errors)
-      checkSubject(call.body!['spec'] ?? {}, errors)
-      checkSelectors(call.body!['spec'] ?? {}, errors)
-      checkMetadata(call.body!, '', errors)
-      refuse(errors)
-      return accessStatus(authorizer, call.body!['spec'], subjectOfReview(call.body!['spec']))
+    review(AUTHENTICATION, 'selfsubjectreviews', {
+      status(call) {
+        call.body!['metadata'] = { creationTimestamp: formatTime(call.nowMs) }
+        return { userInfo: userInfoBody(call.user) }
+      },
     }),
-    review(AUTHORIZATION, 'localsubjectaccessreviews', (call) => {
-      checkLocal(call)
-      call.body!['metadata'] = { namespace: call.namespace, ...call.body!['metadata'] }
-      return accessStatus(authorizer, call.body!['spec'], subjectOfReview(call.body!['spec']))
+    review(AUTHORIZATION, 'subjectaccessreviews', {
+      check({ body }) {
+        const errors = new FieldErrors()
+        checkAttributes(body!['spec'] ?? {}, errors)
+        checkSubject(body!['spec'] ?? {}, errors)
+        checkSelectors(body!['spec'] ?? {}, errors)
+        checkMetadata(body!, '', errors)
+        refuse(errors)
+      },
+      status: ({ body }) => accessStatus(authorizer, body!['spec'], subjectOfReview(body!['spec'])),
     }),
-    review(AUTHORIZATION, 'selfsubjectaccessreviews', (call) => {
-      const errors = new FieldErrors()
-      checkAttributes(call.body!['spec'] ?? {}, errors)
-      checkSelectors(call.body!['spec'] ?? {}, errors)
-      checkMetadata(call.body!, '', errors)
-      refuse(errors)
-      return accessStatus(authorizer, call.body!['spec'], call.user)
+    review(AUTHORIZATION, 'localsubjectaccessreviews', {
+      check: checkLocal,
+      status({ body, namespace }) {
+        body!['metadata'] = { namespace, ...body!['metadata'] }
+        return accessStatus(authorizer, body!['spec'], subjectOfReview(body!['spec']))
+      },
     }),
-    review(AUTHORIZATION, 'selfsubjectrulesreviews', (call) => {
-      call.body!['metadata'] = {}
-      return rulesStatus(authorizer, call)
+    review(AUTHORIZATION, 'selfsubjectaccessreviews', {
+      check({ body }) {
+        const errors = new FieldErrors()
+        checkAttributes(body!['spec'] ?? {}, errors)
+        checkSelectors(body!['spec'] ?? {}, errors)
+        checkMetadata(body!, '', errors)
+        refuse(errors)
+      },
+      status: ({ body, user }) => accessStatus(authorizer, body!['spec'], user),
+    }),
+    review(AUTHORIZATION, 'selfsubjectrulesreviews', {
+      check: checkNamespaceAsked,
+      status(call) {
+        call.body!['metadata'] = {}
+        return rulesStatus(authorizer, call)
+      },
     }),
   ]
 }
 
-function review(
-  group: string,
-  resource: string,
-  status: (call: SubresourceCall) => unknown,
-): SubresourceHandler {
+interface Review {
+  /** Before those are asked who judge. */
+  check?(call: SubresourceCall): void
+  status(call: SubresourceCall): unknown
+}
+
+function review(group: string, resource: string, { check, status }: Review): SubresourceHandler {
   return {
     group,
     resource,
     subresource: '',
     methods: ['POST'],
-    async handle(call) {
-      const body = call.body!
-      const metadata: Draft = (body['metadata'] ??= {})
+    check(call) {
+      const metadata: Draft = (call.body!['metadata'] ??= {})
       // What belongs to no namespace is asked in none, whatever is named.
       if (call.namespace === '') delete metadata['namespace']
+      check?.(call)
+    },
+    async handle(call) {
+      const body = call.body!
       const answer = status(call)
       return created({ ...body, status: answer })
     },
   }
 }
 
+function checkToken({ body }: SubresourceCall): void {
+  if (!body!['spec']?.token) throw badRequest('token is required for TokenReview in authentication')
+}
+
+function checkNamespaceAsked({ body }: SubresourceCall): void {
+  if (!body!['spec']?.namespace) throw badRequest('no namespace on request')
+}
+
 function tokenStatus(authentication: Authentication, call: SubresourceCall): unknown {
   const { token = '', audiences } = call.body!['spec'] ?? {}
-  if (token === '') throw badRequest('token is required for TokenReview in authentication')
   const asked: readonly string[] | undefined = audiences?.length > 0 ? audiences : undefined
   const found = authentication.authenticateToken(token, asked)
   if (found === undefined) {
@@ -222,8 +248,7 @@ function attributesOf(
 }
 
 function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown {
-  const namespace: string = call.body!['spec']?.namespace ?? ''
-  if (namespace === '') throw badRequest('no namespace on request')
+  const { namespace } = call.body!['spec'] as { readonly namespace: string }
   call.body!['spec'] = {}
   const { rules, errors } = authorizer.rulesFor(withAuthenticatedGroup(call.user), namespace)
   // What the node authorizer allows a node depends on the pods there: it has no list.

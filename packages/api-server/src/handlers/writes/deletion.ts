@@ -28,6 +28,13 @@ export interface Deleted {
   readonly shown?: boolean
 }
 
+/** Nothing keeps the object any more. */
+interface Due {
+  readonly due: StoredEntry
+  /** It was decided on the way of an update, and is asked about as what is there now. */
+  readonly askedAgain: boolean
+}
+
 export class Deleter {
   readonly #store: Store
   readonly #clock: Clock
@@ -60,16 +67,52 @@ export class Deleter {
       // A deletion is a write, too: what cannot be converted cannot be deleted.
       await resource.storage.conversion?.prepare([entry.object])
       if (!context.dryRun) await resource.storage.conversion?.checkStorable(entry.object)
-      if (admitted !== 'unasked' && !isTerminatingNamespace(resource, entry.object))
-        await this.#admission.admitDelete(
-          admitted,
-          isNamespace(resource) ? withUid(context, entry.object) : context,
-          resource.storage.fromStored?.(entry.object) ?? entry.object,
-        )
+      const asked =
+        admitted === 'unasked'
+          ? undefined
+          : { target: admitted, context: this.#admittedContext(resource, entry, options, context) }
+      if (asked?.context === 'unmoved') return { object: entry.object, removed: false, entry }
+      if (asked !== undefined) await this.#admit(asked.target, asked.context, entry)
       checkDeadline(context.deadline)
       // Admission may have taken its time: the decision below is made on what is there now.
-      if (this.#store.get(key) === entry) return this.#decide(target, entry, options, context)
+      if (this.#store.get(key) !== entry) continue
+      const decided = this.#decide(target, entry, options, context)
+      if (!('due' in decided)) return decided
+      let { due } = decided
+      if (asked !== undefined && decided.askedAgain && !context.dryRun) {
+        for (;;) {
+          await this.#admit(asked.target, asked.context, due)
+          const now = this.#store.get(key)
+          if (now === undefined) return { object: due.object, removed: true }
+          if (now === due) break
+          due = now
+        }
+      }
+      return this.#remove(resource, due, context)
     }
+  }
+
+  async #admit(admitted: Target, context: WriteContext, { object }: StoredEntry): Promise<void> {
+    const { fromStored } = admitted.resource.storage
+    await this.#admission.admitDelete(admitted, context, fromStored?.(object) ?? object)
+  }
+
+  /** `unmoved`: nothing comes of this request, and nobody is asked. */
+  #admittedContext(
+    resource: ServedResource,
+    { object }: StoredEntry,
+    options: DeleteOptions,
+    context: WriteContext,
+  ): WriteContext | 'unmoved' {
+    if (isTerminatingNamespace(resource, object)) return 'unmoved'
+    if (isDeletedByUid(resource)) return withUid(context, object)
+    if (resource.rules.gracePeriodSeconds === undefined) return context
+    const draft: Draft = { ...object, metadata: { ...object['metadata'] } }
+    const grace = gracefully(resource, draft, options, this.#clock.nowMs())
+    if (grace === 'pending') return 'unmoved'
+    if (grace === 'none') return context
+    const gracePeriodSeconds = draft['metadata'].deletionGracePeriodSeconds
+    return { ...context, options: { ...context.options, gracePeriodSeconds } }
   }
 
   #decide(
@@ -77,7 +120,7 @@ export class Deleter {
     entry: StoredEntry,
     options: DeleteOptions,
     context: WriteContext,
-  ): Deleted {
+  ): Deleted | Due {
     const { resource } = target
     const stored = entry.object
     if (isNamespace(resource) && this.#outlivesDeletion(resource, stored, options)) {
@@ -99,7 +142,8 @@ export class Deleter {
     if (waiting || (grace === 'started' && draft['metadata'].deletionGracePeriodSeconds > 0)) {
       return { object: written.object, removed: false, entry: written.entry }
     }
-    return this.#remove(resource, written.object, entry.key, context)
+    // A dry run has written no entry.
+    return { due: written.entry ?? { ...entry, object: written.object }, askedAgain: true }
   }
 
   /**
@@ -109,17 +153,18 @@ export class Deleter {
    */
   #removeAsStored(
     target: Target,
-    { object, key }: StoredEntry,
+    entry: StoredEntry,
     { preconditions }: DeleteOptions,
     context: WriteContext,
-  ): Deleted {
-    const { resource } = target
-    if ((object['metadata'].finalizers ?? []).length > 0) {
+  ): Deleted | Due {
+    const { object } = entry
+    const hadFinalizers = (object['metadata'].finalizers ?? []).length > 0
+    if (hadFinalizers) {
       const version = preconditions?.resourceVersion ?? undefined
-      if (context.dryRun) return { object: nothingOf(resource), removed: true, shown: true }
+      if (context.dryRun) return { object: nothingOf(target.resource), removed: true, shown: true }
       if (version !== undefined) throw unreadVersion(target, object)
     }
-    return this.#remove(resource, object, key, context)
+    return { due: entry, askedAgain: hadFinalizers }
   }
 
   /** A namespace with finalizers in its specification does, and one with others when it is deleted first. */
@@ -161,7 +206,7 @@ export class Deleter {
     return { object: event.object, entry: event.entry }
   }
 
-  #remove(resource: ServedResource, object: Stored, key: string, context: WriteContext): Deleted {
+  #remove(resource: ServedResource, { object, key }: StoredEntry, context: WriteContext): Deleted {
     if (context.dryRun) return { object, removed: true }
     const event = this.#store.commit(
       { collection: resource.storage.collection, key },
@@ -195,7 +240,12 @@ function isTerminatingNamespace(resource: ServedResource, { metadata, spec }: St
   )
 }
 
-/** A namespace is deleted as the one that was found: its uid is a precondition, which admission sees. */
+function isDeletedByUid({ info }: ServedResource): boolean {
+  const kind = `${info.resource}.${info.group}`
+  return kind === 'namespaces.' || kind === 'customresourcedefinitions.apiextensions.k8s.io'
+}
+
+/** Namespaces and definitions are deleted as those that were found: their uid is a precondition, which admission sees. */
 function withUid(context: WriteContext, { metadata }: Stored): WriteContext {
   const { preconditions, ...options } = context.options as Draft
   return {
@@ -217,8 +267,8 @@ function checkPreconditions(
   ] as const
   for (const [field, wanted, found] of fields) {
     if (wanted === undefined || wanted === null || wanted === found) continue
-    // Namespaces are deleted in a way of their own.
-    if (isNamespace(resource))
+    // These are deleted in a way of their own.
+    if (isDeletedByUid(resource))
       throw conflict(
         resource.info,
         name,

@@ -25,7 +25,7 @@ import {
   validateUpdate,
 } from '../../registry/strategy.ts'
 import { encodedObject } from '../../storage/encoding.ts'
-import type { Store, StoredEntry } from '../../storage/store.ts'
+import type { Store, StoredEntry, StoreEvent, StoreKey } from '../../storage/store.ts'
 import { admissionRequest, type AdmissionChain } from './admission-chain.ts'
 import { NOTHING_TAKEN, type Allocations } from './allocations.ts'
 import { checkDeadline } from '../limits/deadline.ts'
@@ -52,6 +52,9 @@ const GENERATED_ATTEMPTS = 8
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 const LONGEST_PREFIX = 58
+/** What a create is not read for, and admission does not see. */
+const GIVEN_BY_SERVER = ['uid', 'creationTimestamp', 'selfLink'] as const
+
 interface ObjectWriterParts {
   readonly store: Store
   readonly clock: Clock
@@ -83,6 +86,18 @@ export class ObjectWriter {
 
   /** `draft` is in the served version and belongs to the writer from now on. */
   async create(
+    target: Target,
+    draft: Draft,
+    context: WriteContext,
+    fieldsManaged = false,
+  ): Promise<Written> {
+    const metadata = (draft['metadata'] ??= {}) as Draft
+    for (const field of GIVEN_BY_SERVER) delete metadata[field]
+    return this.#create(target, draft, context, fieldsManaged)
+  }
+
+  /** What a PUT or an apply makes is judged with all that it names. */
+  async #create(
     target: Target,
     draft: Draft,
     context: WriteContext,
@@ -146,6 +161,7 @@ export class ObjectWriter {
         name,
         object: servedView(resource, draft) as Draft,
       })
+      resource.rules.canonicalize?.(draft)
       const encoded = (await resource.storage.conversion?.encode(draft)) ?? draft
       if (!context.dryRun) checkNoVersion(version)
       const key = {
@@ -166,18 +182,23 @@ export class ObjectWriter {
         const object = version === '' ? encoded : withVersion(encoded, version)
         return { object, entry: undefined, created: true }
       }
-      checkSize(encoded, context)
-      checkDeadline(context.deadline)
-      const event = store.commit(key, (revision) => {
-        const object = withVersion(encoded, revision)
-        if (context.answersJson === true) encodedObject(object)
-        return object
-      })
+      const event = this.#commitCreate(key, encoded, context)
       stored = true
       return { object: event.object, entry: event.entry, created: true }
     } finally {
       settle(stored)
     }
+  }
+
+  #commitCreate(key: StoreKey, draft: Draft, context: WriteContext): StoreEvent {
+    delete draft['metadata'].selfLink
+    checkSize(draft, context)
+    checkDeadline(context.deadline)
+    return this.#parts.store.commit(key, (revision) => {
+      const object = withVersion(draft, revision)
+      if (context.answersJson === true) encodedObject(object)
+      return object
+    })
   }
 
   async update(target: Target, request: UpdateRequest, context: WriteContext): Promise<Written> {
@@ -190,7 +211,7 @@ export class ObjectWriter {
       if (entry === undefined) {
         if (request.beforeCreate === undefined) throw notFound(target.resource.info, target.name)
         request.beforeCreate()
-        return this.create(
+        return this.#create(
           target,
           await this.#draftForCreate(target, request, context.dryRun),
           context,
@@ -251,7 +272,10 @@ export class ObjectWriter {
       shown(current),
     )
     const judged = request.internal !== true
-    if (judged) await this.#mutate(admission, target, servedDraft, context, view)
+    if (judged) {
+      const seen = view ? this.#owned(admission, target, servedDraft, current) : admission
+      await this.#mutate(seen, target, servedDraft, context, view)
+    }
     const draft = storedDraft(resource, servedDraft)
     const insists = checkVersion(target, draft, entry, request.put === true)
     request.checkKind?.(servedDraft)
@@ -271,19 +295,41 @@ export class ObjectWriter {
         const object = shown(servedView(resource, draft))
         await this.#parts.admission.validate({ ...admission, object })
       }
+      resource.rules.canonicalize?.(draft)
       const encoded = (await conversion?.encode(draft)) ?? draft
-      const now = this.#parts.store.get({ collection: resource.storage.collection, key: entry.key })
-      if (now !== entry) {
-        if (!insists) return undefined
-        throw now === undefined
-          ? notFound(resource.info, target.name)
-          : conflict(resource.info, target.name, STALE)
-      }
+      if (!this.#isStill(entry, target, insists)) return undefined
       const written = this.#commitUpdate(resource, entry, encoded, context)
       committed = !context.dryRun
       return written
     } finally {
       settle(committed)
+    }
+  }
+
+  /** Throws 404 or 409 where another write came between and the request insists on a version. */
+  #isStill(entry: StoredEntry, { resource, name }: Target, insists: boolean): boolean {
+    const { collection } = resource.storage
+    const now = this.#parts.store.get({ collection, key: entry.key })
+    if (now === entry || !insists) return now === entry
+    throw now === undefined ? notFound(resource.info, name) : conflict(resource.info, name, STALE)
+  }
+
+  /** Those who may change a Scale see who owns its replicas; those who judge it do not. */
+  #owned(
+    request: AdmissionRequest,
+    { resource }: Target,
+    draft: Draft,
+    current: Stored,
+  ): AdmissionRequest {
+    const withOwners = (scale: Stored, parent: Stored): Draft => {
+      const managedFields = this.#parts.fields.ofScale(resource, parent['metadata'].managedFields)
+      if (managedFields.length === 0) return scale as Draft
+      return { ...scale, metadata: { ...scale['metadata'], managedFields } }
+    }
+    return {
+      ...request,
+      object: withOwners(request.object!, draft),
+      oldObject: withOwners(request.oldObject!, current),
     }
   }
 
@@ -321,6 +367,8 @@ export class ObjectWriter {
       }
       return { object: draft, entry: undefined, created: false }
     }
+    // It is shown where nothing is written.
+    if (!context.dryRun) delete draft['metadata'].selfLink
     keepTimesOfNoop(stored, draft)
     if (draft['metadata'].managedFields?.length === 0) delete draft['metadata'].managedFields
     const shared = shareUnchanged(draft, stored) as Stored

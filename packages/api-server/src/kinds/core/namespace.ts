@@ -20,9 +20,10 @@ export const namespace: KindRules<Namespace> = {
     object.status ??= {}
     object.status.phase ||= 'Active'
   },
-  // A generated name is known only behind the rules.
   canonicalize: keepNameLabel,
   prepareForCreate(object) {
+    // A generated name was not known before.
+    keepNameLabel(object)
     object.spec ??= {}
     const finalizers = object.spec.finalizers ?? []
     object.spec.finalizers = finalizers.includes('kubernetes')

@@ -112,9 +112,10 @@ export const persistentVolumeClaim: KindRules<PersistentVolumeClaim> = {
   generationOf: null,
   defaults: defaultClaim,
   prepareForCreate(object) {
-    object.status = { phase: 'Pending' }
+    object.status = {}
     mirrorDataSource(object)
   },
+  canonicalize: defaultClaim,
   prepareForUpdate(object, stored) {
     object.status = stored.status
     mirrorDataSource(object)
