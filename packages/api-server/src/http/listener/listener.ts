@@ -21,12 +21,12 @@ import { breakOff, cutOff, drained, setStatus, writeChunks, writeText } from './
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 import {
+  canBeTold,
   lastExchange,
   problemOf,
   refuseRead,
   refuseUnread,
   requestOfUnknownMethod,
-  speaksHttp1,
 } from './unread-requests.ts'
 import type { ParserError } from './unread-requests.ts'
 import { WatchStream } from './watch-writes.ts'
@@ -91,6 +91,8 @@ class HttpsListener implements Listener {
    * what comes later may build on what comes first.
    */
   readonly #ahead = new WeakMap<Duplex, Http1Response>()
+  /** Connections of HTTP/1.1 from which no further request is taken. */
+  readonly #unread = new WeakSet<Duplex>()
   /** Requests whose answers have not gone out to the last byte; those without an end do not count. */
   #busy = 0
   #stopping = false
@@ -132,15 +134,20 @@ class HttpsListener implements Listener {
     // What is too long is seen by its bytes.
     Object.assign(this.#server, { maxHeadersCount: 0 })
     this.#server.on('clientError', (error: ParserError, socket: Duplex) => {
-      if (!speaksHttp1(socket)) return void socket.destroy()
-      const exchange = requestOfUnknownMethod(error, socket)
-      if (exchange === undefined) refuseUnread(error, socket)
-      else void this.#serve(exchange.incoming, exchange.outgoing)
+      if (!canBeTold(error, socket)) return void socket.destroy()
+      this.#asLast(socket, () => {
+        const exchange = requestOfUnknownMethod(error, socket)
+        if (exchange === undefined) refuseUnread(error, socket)
+        else void this.#serve(exchange.incoming, exchange.outgoing)
+      })
     })
     this.#server.on('connect', (incoming: Incoming, outgoing: Outgoing | Duplex) => {
       if ('stream' in incoming) return void this.#serve(incoming, outgoing as Outgoing)
-      const exchange = lastExchange(incoming, outgoing as Duplex)
-      void this.#serve(exchange.incoming, exchange.outgoing)
+      const socket = outgoing as Duplex
+      this.#asLast(socket, () => {
+        const exchange = lastExchange(incoming, socket)
+        void this.#serve(exchange.incoming, exchange.outgoing)
+      })
     })
     this.#server.on('session', (session) => {
       this.#sessions.add(session)
@@ -157,7 +164,7 @@ class HttpsListener implements Listener {
         this.#awaited.set(socket, expectFirstRequest(socket, this.#deadlines))
     })
     this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
-      this.#upgrade(incoming, socket, head),
+      this.#asLast(socket, () => this.#upgrade(incoming, socket, head)),
     )
   }
 
@@ -250,6 +257,22 @@ class HttpsListener implements Listener {
       // The peer went away while it was being read or answered, or what was passed on to it broke off.
       breakOff(outgoing)
     }
+  }
+
+  /**
+   * What comes behind requests that are being answered, and takes the connection to its end, waits for their answers: a socket has one
+   * answer at a time, and Node ends the process over a second. What can no longer be read is told of once, however much more of it
+   * comes. A body that breaks off keeps its own answer from coming, so that is not waited for.
+   */
+  #asLast(socket: Duplex, then: () => void): void {
+    if (this.#unread.has(socket)) return
+    this.#unread.add(socket)
+    const ahead = this.#ahead.get(socket)
+    if (ahead === undefined || ahead.closed || !ahead.req.complete) return then()
+    ahead.once('close', () => {
+      if (socket.writable) then()
+      else socket.destroy()
+    })
   }
 
   /** Resolves when all that came before on the connection has been answered; undefined when it has. */

@@ -84,6 +84,58 @@ test('a method that nobody knows is answered as any other that is not taken', as
   assert.match(stranger.head, /^HTTP\/1\.1 401 Unauthorized/)
 })
 
+test('what cannot be read behind a request waits for its answer, and is told of once', async () => {
+  const path = '/api/v1/namespaces/default/configmaps'
+  const first = `DELETE ${path}/none HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\n\r\n`
+  // A body without a length is the beginning of the next request, whose method it then seems to be.
+  const unframed = await sent(`${first}{"kind":"DeleteOptions"}GET ${path} HTTP/1.1\r\n${HEAD}`)
+  assert.match(unframed.head, /^HTTP\/1\.1 404 Not Found/)
+  assert.match(unframed.body, /"reason":"NotFound".*\}\nHTTP\/1\.1 400 Bad Request\r\n/s)
+
+  const unknown = await sent(`${first}FOO /healthz HTTP/1.1\r\n${HEAD}`)
+  assert.match(unknown.head, /^HTTP\/1\.1 404 Not Found/)
+  assert.match(unknown.body, /\}\nHTTP\/1\.1 200 OK\r\n.*\r\n\r\nok$/s)
+
+  const name = `once-${port}`
+  const created = `{"metadata":{"name":"${name}"}}`
+  const twice = await sent(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nContent-Length: ${created.length}\r\n\r\n${created}\r\nFOO /healthz HTTP/1.1\r\n${HEAD}`,
+  )
+  assert.match(twice.head, /^HTTP\/1\.1 201 Created/)
+  assert.match(twice.body, /\}\nHTTP\/1\.1 200 OK\r\n.*\r\n\r\nok$/s)
+  // The last byte of a body and a word that is no method make one that is.
+  const joined = await sent(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer test-token\r\nContent-Length: 1\r\n\r\nDELETE ${path}/${name} HTTP/1.1\r\n${HEAD}`,
+  )
+  assert.match(joined.body, /\}\nHTTP\/1\.1 400 Bad Request\r\n/)
+
+  const tunnel = await sent(`${first}CONNECT /healthz HTTP/1.1\r\n${HEAD}`)
+  assert.match(tunnel.body, /\}\nHTTP\/1\.1 200 OK\r\n.*\r\n\r\nok$/s)
+
+  const switched = await sent(
+    `${first}GET /healthz HTTP/1.1\r\nUpgrade: x\r\nHost: x\r\nConnection: Upgrade\r\n\r\n`,
+  )
+  assert.match(switched.body, /\}\nHTTP\/1\.1 200 OK\r\n.*\r\n\r\nok$/s)
+})
+
+test('more that cannot be read, while the first of it is answered, changes nothing', async () => {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const stranger = 'FOO /api/v1/pods HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer no\r\n\r\n'
+  let answer = ''
+  socket.on('data', (chunk) => (answer += String(chunk)))
+  // The connection ends before all has been written.
+  socket.on('error', () => {})
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  for (let sendings = 0; sendings < 5 && socket.writable; sendings++) {
+    socket.write(stranger)
+    await new Promise(setImmediate)
+  }
+  await closed
+  assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1)
+  assert.match(answer, /^HTTP\/1\.1 401 /)
+})
+
 test('CONNECT is a method like others', async () => {
   assert.equal((await sent(`CONNECT /healthz HTTP/1.1\r\n${HEAD}`)).body, 'ok')
   assert.match((await sent(`CONNECT x:443 HTTP/1.1\r\n${HEAD}`)).head, /^HTTP\/1\.1 404 /)

@@ -1,5 +1,5 @@
 /** Requests that Node does not take. Contract: docs/behaviour/api-server/requests.md, "Requests that cannot be read". */
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, METHODS, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
@@ -8,6 +8,8 @@ import type { TLSSocket } from 'node:tls'
 export interface ParserError {
   readonly code?: string
   readonly rawPacket?: Uint8Array
+  /** Of the packet, which may hold requests that were read before. */
+  readonly bytesParsed?: number
 }
 
 const TOKEN = /^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/
@@ -25,16 +27,19 @@ interface Exchange {
 
 /** Node knows a list of methods, and a server of any: the request of another, if its whole head came at once. */
 export function requestOfUnknownMethod(
-  { code, rawPacket }: ParserError,
+  { code, rawPacket, bytesParsed = 0 }: ParserError,
   socket: Duplex,
 ): Exchange | undefined {
   if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return undefined
-  const text = Buffer.from(rawPacket).toString('latin1')
+  const packet = Buffer.from(rawPacket).toString('latin1')
+  // It begins with a line: what came before it in the packet has been taken already.
+  const text = packet.slice(packet.slice(0, bytesParsed).lastIndexOf('\n') + 1)
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...lines] = text.slice(0, end).split('\r\n')
   const [, method = '', url = ''] = /^(\S+) (\S+) HTTP\/1\.1$/.exec(first) ?? []
-  if (!TOKEN.test(method)) return undefined
+  // One that Node knows is the end of a body and what follows on it, read as one word.
+  if (!TOKEN.test(method) || METHODS.includes(method)) return undefined
   const headers: Record<string, string> = {}
   for (const line of lines) {
     const colon = line.indexOf(':')
@@ -60,16 +65,16 @@ export function lastExchange(incoming: IncomingMessage, socket: Duplex): Exchang
 
 /**
  * Whether words may be written to it. Handshakes that fail and sessions of HTTP/2 come as client errors too: what is written beneath a
- * session meets its own writes, and Node ends the process.
+ * session meets its own writes, and Node ends the process. So do connections that are gone.
  */
-export function speaksHttp1(socket: Duplex): boolean {
+export function canBeTold({ code }: ParserError, socket: Duplex): boolean {
   const { alpnProtocol } = socket as TLSSocket
-  return alpnProtocol === 'http/1.1' || alpnProtocol === false
+  if (alpnProtocol !== 'http/1.1' && alpnProtocol !== false) return false
+  return socket.writable && code !== 'ECONNRESET'
 }
 
 /** Ends the connection as Go does, in words. */
 export function refuseUnread({ code }: ParserError, socket: Duplex): void {
-  if (!socket.writable || code === 'ECONNRESET') return void socket.destroy()
   const text = REFUSALS[code ?? ''] ?? BAD_REQUEST
   const head = `HTTP/1.1 ${text}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n`
   socket.end(head + text)
