@@ -411,3 +411,70 @@ test('dry runs go through everything and store nothing', async () => {
   )
   assert.equal(apiServer.store.revision, before)
 })
+
+test('Given an empty name before something else, then nothing is done to the collection', async () => {
+  const { request } = await createTestServer()
+  await request('POST', MAPS, { metadata: { name: 'kept' } })
+  const pods = '/api/v1/namespaces/default/pods'
+  const cases: readonly (readonly [string, string, number, string])[] = [
+    ['DELETE', `${MAPS}//kept`, 404, 'the server could not find the requested resource'],
+    ['POST', `${MAPS}//kept`, 404, 'the server could not find the requested resource'],
+    [
+      'DELETE',
+      '/api/v1/nodes//status',
+      405,
+      'the server does not allow this method on the requested resource',
+    ],
+    ['GET', `${pods}//status`, 400, 'name must be provided'],
+    ['PUT', `${pods}//status`, 400, 'name must be provided'],
+    ['GET', `${pods}//log`, 400, 'name must be provided'],
+    [
+      'DELETE',
+      '/api/v1/namespaces//nodes',
+      404,
+      'the server could not find the requested resource',
+    ],
+  ]
+  for (const [method, path, status, text] of cases)
+    assert.deepEqual(message(await request(method, path)), [status, text], `${method} ${path}`)
+  assert.equal((await request('GET', `${MAPS}/kept`)).status, 200)
+})
+
+test('Given an empty namespace, then what is asked is judged as far as that, and nothing is done', async () => {
+  const { request } = await server()
+  const maps = '/api/v1/namespaces//configmaps'
+  const named = { metadata: { name: 'a' } }
+  const required = 'Namespace parameter required.'
+  const cases: readonly (readonly [string, string, object | undefined, number, string])[] = [
+    ['GET', `${maps}/a?resourceVersion=x`, undefined, 400, required],
+    ['PUT', `${maps}/a`, named, 400, required],
+    ['PUT', `${maps}/a`, { metadata: { name: 'a', namespace: 'default' } }, 400, required],
+    [
+      'PUT',
+      `${maps}/b`,
+      named,
+      400,
+      'the name of the object (a) does not match the name on the URL (b)',
+    ],
+    ['DELETE', `${maps}/a`, undefined, 400, required],
+    ['DELETE', maps, undefined, 400, required],
+    ['DELETE', `${maps}?limit=x`, undefined, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['POST', maps, named, 422, 'ConfigMap "a" is invalid: metadata.namespace: Required value'],
+    ['GET', '/api/v1/namespaces//pods/x/log', undefined, 400, required],
+    ['POST', '/api/v1/namespaces//serviceaccounts/x/token', { spec: {} }, 400, required],
+    [
+      'POST',
+      '/apis/authorization.k8s.io/v1/namespaces//localsubjectaccessreviews',
+      { spec: { user: 'u', resourceAttributes: {} } },
+      400,
+      'namespace is required on this type: ',
+    ],
+  ]
+  for (const [method, path, body, status, text] of cases)
+    assert.deepEqual(
+      message(await request(method, path, body)),
+      [status, text],
+      `${method} ${path}`,
+    )
+  assert.equal((await request('GET', maps)).value.kind, 'ConfigMapList')
+})

@@ -33,7 +33,7 @@ import { reachRevision } from './reads/revisions.ts'
 import { prepareWatch } from './reads/watch.ts'
 import { storedAnswer, viewsOf } from './answers/stored-answers.ts'
 import { targetOf, writeContextOf } from './writes/write-context.ts'
-import { storageKey, type UpdateRequest, type Written } from './writes/writes.ts'
+import { requestedKey, type UpdateRequest, type Written } from './writes/writes.ts'
 
 interface ResourceHandlerParts {
   readonly store: Store
@@ -86,17 +86,18 @@ export class ResourceHandler {
     const { query } = call.info
     if (query.has('export') && isTrue(query.get('export')))
       throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+    const { resource, namespace, name } = call
+    const key = {
+      collection: resource.storage.collection,
+      key: requestedKey(resource, namespace, name),
+    }
     const asked = query.get('resourceVersion') ?? ''
     if (asked !== '') {
       const version = parseVersion(asked)
-      if (typeof version === 'object') throw unreadableVersion(call.resource, asked, version.error)
+      if (typeof version === 'object') throw unreadableVersion(resource, asked, version.error)
       await reachRevision(store, clock, version)
     }
-    const { resource, namespace, name } = call
-    const entry = store.get({
-      collection: resource.storage.collection,
-      key: storageKey(resource, namespace, name),
-    })
+    const entry = store.get(key)
     if (entry === undefined) throw notFound(resource.info, name)
     return storedAnswer(call, 200, entry.object, this.#nowMs, true)
   }

@@ -57,9 +57,8 @@ export function findRoute(
   if (!registry.isBuiltInGroup(info.group)) return customRoute(resource, info)
   if (resource === undefined || info.malformed) throw routeNotFound()
   const { namespaced } = resource.info
-  const isNamespaces = info.group === '' && info.resource === 'namespaces'
   const namespace = namespaced ? info.namespace : ''
-  if (!namespaced && info.namespace !== '' && !isNamespaces) throw routeNotFound()
+  if (!namespaced && info.belowNamespace) throw routeNotFound()
   const { name, subresource } = info
   const base = { resource, namespace, name, subresource }
   if (info.watchPath) {
@@ -67,16 +66,19 @@ export function findRoute(
     if (method !== 'GET') throw methodNotAllowed()
     return { ...base, operation: 'watch' }
   }
-  if (name === '')
-    return { ...base, operation: collectionOperation(method, info, resource, namespace) }
-  if (namespaced && namespace === '') throw routeNotFound()
-  if (subresource === '') return { ...base, operation: objectOperation(method, resource) }
+  // What stands behind an empty name is a subresource of nobody, never the collection.
+  const isCollection = name === '' && info.parts.length < 2
+  if (isCollection) return { ...base, operation: collectionOperation(method, info, resource) }
+  if (namespaced && !info.belowNamespace) throw routeNotFound()
+  if (name !== '' && subresource === '')
+    return { ...base, operation: objectOperation(method, resource) }
   const found = resource.info.subresources.find((candidate) => candidate.name === subresource)
   if (found === undefined || (info.parts.length > 2 && subresource !== 'proxy'))
     throw routeNotFound()
   const verb = subresource === 'proxy' ? PROXY_VERBS[method] : SUBRESOURCE_VERBS[method]
   if (verb === undefined || !found.verbs.includes(verb)) throw methodNotAllowed()
-  return { ...base, operation: 'subresource' }
+  const refusal = name === '' ? { refusal: badRequest('name must be provided') } : {}
+  return { ...base, operation: 'subresource', ...refusal }
 }
 
 const CUSTOM_VERBS: ReadonlySet<string> = new Set([
@@ -122,7 +124,6 @@ function collectionOperation(
   method: string,
   info: RequestInfo,
   { info: served }: ServedResource,
-  namespace: string,
 ): Operation {
   const { verbs, namespaced } = served
   if (method === 'GET' && verbs.includes('list')) {
@@ -130,7 +131,7 @@ function collectionOperation(
     if (verbs.includes('watch')) return 'watch'
     throw methodNotSupported(served, 'watch')
   }
-  const acrossNamespaces = namespaced && namespace === ''
+  const acrossNamespaces = namespaced && !info.belowNamespace
   // A resource that only takes creates is nowhere but in its namespaces.
   if (acrossNamespaces && !verbs.includes('list')) throw routeNotFound()
   if (!acrossNamespaces) {

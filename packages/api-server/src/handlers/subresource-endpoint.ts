@@ -8,7 +8,7 @@ import {
   type SubresourceHandler,
 } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
-import { badRequest, unclassified } from '../http/errors.ts'
+import { badRequest, namespaceMissing, unclassified } from '../http/errors.ts'
 import type { ParsedBody } from '../http/request-body.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
@@ -84,6 +84,11 @@ function passedCallOf({ request, info }: ResourceCall): PassedCall {
           ? body.bytes
           : Buffer.from(stringifyExact(body.json)),
   }
+}
+
+/** Of the object that a subresource belongs to. Throws 400. */
+function requireNamespace({ resource, namespace, name }: ResourceCall): void {
+  if (resource.info.namespaced && namespace === '' && name !== '') throw namespaceMissing()
 }
 
 function decodedAs(body: ParsedBody, decoding: Decoding): Draft {
@@ -163,7 +168,10 @@ export class SubresourceEndpoint {
       manager: managerOf(call, options),
       admissionOptions: admissionOptions(call, options),
     })
-    const invoke: Invoke = async (...asked) => handler.handle(described(...asked))
+    const invoke: Invoke = async (...asked) => {
+      requireNamespace(call)
+      return handler.handle(described(...asked))
+    }
     const { group, resource } = call.resource.info
     const parentOf = (): Stored | undefined =>
       server.get(group, resource, call.namespace, call.name)
@@ -176,9 +184,10 @@ export class SubresourceEndpoint {
     }
     if (method === 'PATCH')
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
-    const { options, body, isOwnerless } = await this.#sent(call, handler, expected, (...sent) =>
-      handler.check?.(described(...sent)),
-    )
+    const { options, body, isOwnerless } = await this.#sent(call, handler, expected, (...sent) => {
+      requireNamespace(call)
+      handler.check?.(described(...sent))
+    })
     const owners = isOwnerless ? NO_OWNERS : undefined
     return this.#handlerAnswer(call, await invoke(options, body, method, owners))
   }

@@ -41,6 +41,11 @@ export function internalError(message: string): ApiError {
   })
 }
 
+/** Of a path whose segment for the namespace is empty. */
+export function namespaceMissing(): ApiError {
+  return badRequest('Namespace parameter required.')
+}
+
 export function foreignNamespace(): ApiError {
   return badRequest(
     'the namespace of the provided object does not match the namespace sent on the request',

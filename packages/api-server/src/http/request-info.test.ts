@@ -47,6 +47,22 @@ for (const [method, target, expected] of REQUESTS) {
   })
 }
 
+test('what is below a namespace is known when its segment is empty too', () => {
+  const below = (target: string) => parseRequestInfo('GET', target)!.belowNamespace
+  assert.deepEqual(
+    [
+      '/api/v1/namespaces/a/pods',
+      '/api/v1/namespaces//pods/x',
+      '/api/v1/namespaces//namespaces',
+      '/api/v1/pods',
+      '/api/v1/namespaces/a',
+      '/api/v1/namespaces/a/status',
+      '/api/v1/namespaces//status',
+    ].map(below),
+    [true, true, true, false, false, false, false],
+  )
+})
+
 test('a watch or a proxy of nothing cannot be read', () => {
   assert.equal(parseRequestInfo('GET', '/api/v1/watch'), undefined)
   assert.equal(parseRequestInfo('GET', '/api/v1/proxy'), undefined)

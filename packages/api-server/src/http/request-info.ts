@@ -10,6 +10,8 @@ export interface RequestInfo {
   readonly group: string
   readonly version: string
   readonly namespace: string
+  /** A resource below `/namespaces/NAMESPACE/`, even if the segment of the namespace is empty. */
+  readonly belowNamespace: boolean
   readonly resource: string
   readonly subresource: string
   readonly name: string
@@ -80,11 +82,11 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
     parts = parts.slice(1)
   }
   let namespace = ''
-  if (parts[0] === 'namespaces') {
-    if (parts.length > 1) {
-      namespace = parts[1]!
-      if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2]!)) parts = parts.slice(2)
-    }
+  let belowNamespace = false
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    namespace = parts[1]!
+    belowNamespace = parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2]!)
+    if (belowNamespace) parts = parts.slice(2)
   }
   const [resource = '', name = '', subresource = ''] = parts
   if (name === '' && verb === 'get' && method !== 'HEAD') verb = isWatch(query) ? 'watch' : 'list'
@@ -98,6 +100,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
     group,
     version,
     namespace,
+    belowNamespace,
     resource,
     subresource,
     name,
@@ -119,6 +122,7 @@ function nonResource(
     group: '',
     version: '',
     namespace: '',
+    belowNamespace: false,
     resource: '',
     subresource: '',
     name: '',

@@ -162,6 +162,7 @@ function checkMetadata(body: Draft, namespace: string, errors: FieldErrors): voi
 }
 
 function checkLocal(call: SubresourceCall): void {
+  if (call.namespace === '') throw badRequest('namespace is required on this type: ')
   const spec = call.body!['spec'] ?? {}
   const errors = new FieldErrors()
   checkAttributes(spec, errors)

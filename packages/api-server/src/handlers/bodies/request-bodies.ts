@@ -94,7 +94,8 @@ export function checkName({ name }: ResourceCall, draft: Draft): void {
 }
 
 export function checkNamespace({ resource, namespace }: ResourceCall, draft: Draft): void {
-  if (!resource.info.namespaced) return
+  // Where the path names none, that is what is told.
+  if (!resource.info.namespaced || namespace === '') return
   const own: string = draft['metadata']?.namespace ?? ''
   if (own !== '' && own !== namespace) throw foreignNamespace()
 }

@@ -4,7 +4,7 @@ import { headerFields } from '../bodies/decoding.ts'
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
-import { badRequest, forbidden } from '../../http/errors.ts'
+import { badRequest, forbidden, namespaceMissing } from '../../http/errors.ts'
 import { headerOf } from '../../http/exchange.ts'
 import { inputType } from '../../http/negotiation.ts'
 import { checkBodySize, isEmptyBody, type ParsedBody } from '../../http/request-body.ts'
@@ -88,6 +88,7 @@ export class DeletionHandler {
     const request = listRequestOf(call, false)
     const options = await this.#deleteOptions(call)
     warnOfOrphans(call, options)
+    if (call.resource.info.namespaced && call.namespace === '') throw namespaceMissing()
     const page = await listPage(store, clock, request)
     const context = deleteContextOf(call, options)
     for (const { object } of page.entries) {

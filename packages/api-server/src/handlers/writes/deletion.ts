@@ -14,7 +14,7 @@ import type { Allocations } from './allocations.ts'
 import { checkDeadline } from '../limits/deadline.ts'
 import type { DeleteOptions } from '../options.ts'
 import { storageErrorOf } from './write-checks.ts'
-import { storageKey, type Target, type WriteContext } from './writes.ts'
+import { requestedKey, type Target, type WriteContext } from './writes.ts'
 
 const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 
@@ -58,7 +58,7 @@ export class Deleter {
     const { resource, namespace, name } = target
     const key = {
       collection: resource.storage.collection,
-      key: storageKey(resource, namespace, name),
+      key: requestedKey(resource, namespace, name),
     }
     for (;;) {
       const entry = this.#store.get(key)

@@ -41,6 +41,7 @@ import {
   storageErrorOf,
 } from './write-checks.ts'
 import {
+  requestedKey,
   storageKey,
   type Target,
   type UpdateRequest,
@@ -204,7 +205,7 @@ export class ObjectWriter {
   async update(target: Target, request: UpdateRequest, context: WriteContext): Promise<Written> {
     const key = {
       collection: target.resource.storage.collection,
-      key: storageKey(target.resource, target.namespace, target.name),
+      key: requestedKey(target.resource, target.namespace, target.name),
     }
     for (;;) {
       const entry = this.#parts.store.get(key)

@@ -1,6 +1,7 @@
 /** What a write is: for whom, to which object, and what came of it. */
 import type { AdmissionView, UserInfo } from '../../contracts.ts'
 import { badRequest } from '@gyropilot/schema/api-error'
+import { namespaceMissing } from '../../http/errors.ts'
 import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { pathSegment } from '@gyropilot/schema/validation/names'
@@ -58,6 +59,12 @@ export interface UpdateRequest {
   readonly admissionView?: AdmissionView
   /** Skips admission, which has seen what the change follows from, the endpoint's resets and the generation (bindings, evictions). */
   readonly internal?: boolean
+}
+
+/** The key of what a request names. Throws 400 where its path leaves the namespace empty. */
+export function requestedKey(resource: ServedResource, namespace: string, name: string): string {
+  if (resource.info.namespaced && namespace === '') throw namespaceMissing()
+  return storageKey(resource, namespace, name)
 }
 
 /** Throws 400 for a name that no path may have: the one of a request, which no rules have seen. */
