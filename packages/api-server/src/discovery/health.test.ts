@@ -36,6 +36,7 @@ test('each endpoint has checks of its own', () => {
   const names = (path: string) => asked(path).recorded
   assert.ok(names('/livez').includes('loopback-serving-certificate'))
   assert.ok(!names('/readyz').includes('loopback-serving-certificate'))
+  assert.ok(names('/livez').includes('etcd') && !names('/readyz').includes('etcd'))
   assert.ok(names('/readyz').includes('shutdown'))
   assert.equal(asked('/livez/shutdown').status, undefined)
   assert.equal(asked('/livez/nosuch').status, undefined)

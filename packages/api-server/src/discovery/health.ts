@@ -5,8 +5,6 @@ export interface HealthCheck {
   readonly name: string
   /** Where it is asked; default: everywhere. */
   readonly on?: readonly Endpoint[]
-  /** Where it has a path of its own; default: where it is asked. */
-  readonly aloneOn?: readonly Endpoint[]
   healthy(): boolean
 }
 
@@ -21,7 +19,7 @@ export const standingChecks: readonly HealthCheck[] = [
   { name: 'ping', healthy: always },
   { name: 'log', healthy: always },
   { name: 'loopback-serving-certificate', on: ['healthz', 'livez'], healthy: always },
-  { name: 'etcd', aloneOn: ['healthz', 'livez'], healthy: always },
+  { name: 'etcd', on: ['healthz', 'livez'], healthy: always },
 ]
 
 /** Parts of the start of kube-apiserver 1.36, in its order. Here all of them have ended when the server is ready. */
@@ -78,11 +76,11 @@ export function healthAnswer(
 ): Answer | undefined {
   const [endpoint = '', ...parts] = path.slice(1).split('/')
   if (!isEndpoint(endpoint)) return undefined
-  const own = checks.filter(({ on }) => on?.includes(endpoint) ?? true)
+  const own = checks.filter((check) => isAskedOn(endpoint, check))
   if (parts.length > 0) {
     const name = parts.join('/')
     const check = own.find((candidate) => candidate.name === name)
-    if (check === undefined || !isAlone(check, endpoint)) return undefined
+    if (check === undefined) return undefined
     const healthy = check.healthy()
     record(name, endpoint, healthy)
     return healthy
@@ -94,15 +92,17 @@ export function healthAnswer(
 
 const ENDPOINTS: readonly Endpoint[] = ['healthz', 'livez', 'readyz']
 
-function isAlone({ on, aloneOn }: HealthCheck, endpoint: Endpoint): boolean {
-  return (aloneOn ?? on)?.includes(endpoint) ?? true
+function isAskedOn(endpoint: Endpoint, { on }: HealthCheck): boolean {
+  return on?.includes(endpoint) ?? true
 }
 
 /** Every path that can be asked. */
 export function healthPaths(checks: readonly HealthCheck[]): readonly string[] {
   return ENDPOINTS.flatMap((endpoint) => [
     `/${endpoint}`,
-    ...checks.filter((check) => isAlone(check, endpoint)).map(({ name }) => `/${endpoint}/${name}`),
+    ...checks
+      .filter((check) => isAskedOn(endpoint, check))
+      .map(({ name }) => `/${endpoint}/${name}`),
   ])
 }
 
