@@ -22,6 +22,8 @@ const TOLERATIONS = [
   'unschedulable',
 ].map((key) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists' }) as const)
 const HASH_LABEL = 'controller-revision-hash'
+const GENERATION_LABEL = 'pod-template-generation'
+const GENERATION_ANNOTATION = 'deprecated.daemonset.template.generation'
 
 export function* daemonSets(objects: Objects): Iterable<string> {
   const nodes = objects.all(resources.nodes)
@@ -95,7 +97,12 @@ function* templates(
   if (idle.length > limit) yield `${text} keeps ${idle.length} old revisions, at most ${limit}`
   if (spec?.updateStrategy?.type === 'OnDelete') return
   const hash = current[0]?.metadata?.labels?.[HASH_LABEL]
-  const old = pods.filter((pod) => pod.metadata?.labels?.[HASH_LABEL] !== hash)
+  const generation = metadata?.annotations?.[GENERATION_ANNOTATION]
+  // Pods of a namesake of the same generation are taken over as they are.
+  const old = pods.filter(
+    ({ metadata: { labels } = {} }) =>
+      labels?.[HASH_LABEL] !== hash && labels?.[GENERATION_LABEL] !== generation,
+  )
   if (old.length > 0 && pods.every(isPodReady))
     yield `${text} has ${old.length} pods of old templates`
 }
