@@ -273,12 +273,12 @@ function validateWatch(options: ListOptions, errors: FieldErrors): void {
   }
 }
 
-/** Go's strconv.ParseUint, base 10: a message when it does not parse. */
+/** Go's strconv.ParseUint, base 10: a message when it does not parse. Beyond 2^53 it is the nearest number; no revision comes so far. */
 export function parseVersion(text: string): number | { readonly error: string } {
   if (!/^[0-9]+$/.test(text))
     return { error: `strconv.ParseUint: parsing ${goQuote(text)}: invalid syntax` }
   const value = Number(text)
-  if (value >= 2 ** 64)
+  if (!Number.isSafeInteger(value) && BigInt(text) >= 1n << 64n)
     return { error: `strconv.ParseUint: parsing ${goQuote(text)}: value out of range` }
   return value
 }

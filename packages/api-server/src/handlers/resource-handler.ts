@@ -95,7 +95,7 @@ export class ResourceHandler {
     if (asked !== '') {
       const version = parseVersion(asked)
       if (typeof version === 'object') throw unreadableVersion(resource, asked, version.error)
-      await reachRevision(store, clock, version)
+      await reachRevision(store, clock, version, asked)
     }
     const entry = store.get(key)
     if (entry === undefined) throw notFound(resource.info, name)

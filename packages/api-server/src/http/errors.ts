@@ -196,7 +196,7 @@ export function invalid(
   )
 }
 
-export function tooLargeVersion(asked: number, current: number): ApiError {
+export function tooLargeVersion(asked: bigint, current: number): ApiError {
   return new ApiError(
     504,
     'Timeout',

@@ -49,7 +49,7 @@ export async function listPage(
   // Version 0 is answered from memory as a whole: clients that send it expect everything.
   if (options.resourceVersion === '0' && isCached(request))
     return readPage(request, scan(store, request), 0)
-  if (version > 0) await reachRevision(store, clock, version)
+  if (version > 0) await reachRevision(store, clock, version, options.resourceVersion)
   const exact =
     options.resourceVersionMatch === 'Exact' ||
     (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')

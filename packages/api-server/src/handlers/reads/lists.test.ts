@@ -241,6 +241,19 @@ test('a list that asks for a version of the future waits three seconds', async (
   assert.equal((await inTime).status, 200)
 })
 
+test('versions have 64 bits, and are told with all their digits', async () => {
+  const server = await withMaps('a')
+  const asked = async (version: string) => {
+    const answer = server.request('GET', `${MAPS}?resourceVersion=${version}`)
+    await server.clock.advance(3000)
+    const { status, value } = await answer
+    return `${status} ${value.message}`
+  }
+  assert.match(await asked('9007199254740993'), /^504 .*: 9007199254740993, /)
+  assert.match(await asked('018446744073709551615'), /^504 .*: 18446744073709551615, /)
+  assert.match(await asked('18446744073709551616'), /^400 .*value out of range$/)
+})
+
 const REFUSALS: readonly (readonly [query: string, status: number, message: string])[] = [
   [
     'resourceVersion=abc',

@@ -5,8 +5,13 @@ import type { Store } from '../../storage/store.ts'
 /** How long a read waits for a revision that does not exist yet. */
 const FUTURE_WAIT_MS = 3000
 
-/** Resolves when the store has reached the revision; 504 when it has not within three seconds. */
-export async function reachRevision(store: Store, clock: Clock, revision: number): Promise<void> {
+/** Resolves when the store has reached the revision; 504 when it has not within three seconds. `asked`: with all its digits. */
+export async function reachRevision(
+  store: Store,
+  clock: Clock,
+  revision: number,
+  asked = String(revision),
+): Promise<void> {
   if (revision <= store.revision) return
   await new Promise<void>((resolve, reject) => {
     const commits = store.onCommit(() => {
@@ -17,7 +22,7 @@ export async function reachRevision(store: Store, clock: Clock, revision: number
     })
     const timer = clock.after(FUTURE_WAIT_MS, () => {
       commits.stop()
-      reject(tooLargeVersion(revision, store.revision))
+      reject(tooLargeVersion(BigInt(asked), store.revision))
     })
   })
 }

@@ -69,6 +69,9 @@ class WatchSession {
   #subscription: StoreWatch | undefined
   #timers: Timer[] = []
   #ended = false
+  /** For a version of the future. The time of the watch may run out meanwhile; whether the version came is told all the same. */
+  #waits = false
+  #overdue = false
   #converting: Promise<void> = Promise.resolve()
   /** The revision that the client has already, or asked to have. */
   #from = 0
@@ -88,8 +91,12 @@ class WatchSession {
         const { resourceVersion, timeoutSeconds = 0 } = this.#request.options
         if (durationMs(timeoutSeconds) < 0 && resourceVersion === '')
           throw new ApiError(500, 'InternalError', 'context deadline exceeded')
-        if (!implied && plan.revision > store.revision)
-          await reachRevision(store, clock, plan.revision)
+        if (!implied && plan.revision > store.revision) {
+          this.#waits = true
+          await reachRevision(store, clock, plan.revision, resourceVersion)
+          this.#waits = false
+          if (this.#overdue) this.stop()
+        }
         if (this.#ended) return
         await this.#follow(await this.#sendInitialState())
       } else await this.#follow(plan.revision === 0 ? store.revision : plan.revision)
@@ -262,7 +269,11 @@ class WatchSession {
             2 * SHORTEST_TIMEOUT_SECONDS * 1000,
           )
         : Math.max(0, durationMs(timeoutSeconds))
-    this.#timers.push(clock.after(timeoutMs, () => this.stop()))
+    const timeOut = (): void => {
+      if (this.#waits) this.#overdue = true
+      else this.stop()
+    }
+    this.#timers.push(clock.after(timeoutMs, timeOut))
     if (allowWatchBookmarks && timeoutMs > LAST_BOOKMARK_MS) {
       this.#timers.push(clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#periodicBookmark()))
     }

@@ -127,6 +127,23 @@ test('a watch list at a future RV ends with 504 as an event after three seconds'
   )
 })
 
+test('a watch list waits for a version of the future also beyond its time, and tells when it does not come', async () => {
+  const server = await createTestServer()
+  const query = 'timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan'
+  const far = await server.watch(`${MAPS}?watch=true&resourceVersion=18446744073709551615&${query}`)
+  const near = await server.watch(
+    `${MAPS}?watch=true&resourceVersion=${server.server.store.revision + 1}&${query}`,
+  )
+  await server.clock.advance(2000)
+  assert.deepEqual([far.ended(), near.ended()], [false, false])
+  await create(server, 'x')
+  await turn()
+  assert.deepEqual([types(near), near.ended()], [[], true])
+  await server.clock.advance(1000)
+  assert.deepEqual([types(far), far.ended()], [['ERROR'], true])
+  assert.match(far.events[0]!.object.message, /Too large resource version: 18446744073709551615, /)
+})
+
 test('Given timeoutSeconds=6 and bookmarks, then a bookmark arrives before the end and the stream ends after 6 s', async () => {
   const server = await createTestServer()
   const watch = await server.watch(
