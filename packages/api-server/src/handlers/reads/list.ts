@@ -38,10 +38,12 @@ const TOO_OLD = 'The resourceVersion for the provided list is too old.'
 const TOKEN_TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
+/** `always`: it is read in pages although no limit is set, as a deletion of collections does. A page of a version is that of this version. */
 export async function listPage(
   store: Store,
   clock: Clock,
   request: ListRequest,
+  paging: 'by limit' | 'always' = 'by limit',
 ): Promise<ListedPage> {
   const { options } = request
   if (options.continueToken !== '') return continuePage(store, clock, request)
@@ -50,9 +52,10 @@ export async function listPage(
   if (options.resourceVersion === '0' && isCached(request))
     return readPage(request, scan(store, request), 0)
   if (version > 0) await reachRevision(store, clock, version, options.resourceVersion)
+  const paged = options.limit > 0 || paging === 'always'
   const exact =
     options.resourceVersionMatch === 'Exact' ||
-    (version > 0 && options.limit > 0 && options.resourceVersionMatch === '')
+    (version > 0 && paged && options.resourceVersionMatch === '')
   const found = scan(store, request, exact ? version : undefined)
   if (found === 'expired') throw expired(TOO_OLD)
   return readPage(request, found, options.limit)

@@ -241,6 +241,15 @@ test('a list that asks for a version of the future waits three seconds', async (
   assert.equal((await inTime).status, 200)
 })
 
+test('a deletion of a collection of a version deletes what was there then', async () => {
+  const server = await withMaps('a')
+  const version = server.server.store.revision
+  await server.request('POST', MAPS, { metadata: { name: 'b' } })
+  const { status, value } = await server.request('DELETE', `${MAPS}?resourceVersion=${version}`)
+  assert.deepEqual([status, value.items[0].metadata.name, value.items.length], [200, 'a', 1])
+  assert.deepEqual(await names(server, ''), ['b'])
+})
+
 test('versions have 64 bits, and are told with all their digits', async () => {
   const server = await withMaps('a')
   const asked = async (version: string) => {

@@ -89,7 +89,7 @@ export class DeletionHandler {
     const options = await this.#deleteOptions(call)
     warnOfOrphans(call, options)
     if (call.resource.info.namespaced && call.namespace === '') throw namespaceMissing()
-    const page = await listPage(store, clock, request)
+    const page = await listPage(store, clock, request, 'always')
     const context = deleteContextOf(call, options)
     for (const { object } of page.entries) {
       const { name, namespace = '' } = object['metadata']
