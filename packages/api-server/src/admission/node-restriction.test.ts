@@ -128,6 +128,39 @@ describe('NodeRestriction', () => {
       undefined,
     ],
     [
+      'a mirror pod with two owners',
+      {
+        plural: 'pods',
+        operation: 'CREATE',
+        object: pod('a', { ...mirror, ownerReferences: [OWNER, OWNER] }),
+      },
+      'node "a" can only create pods with a single owner reference set to itself',
+    ],
+    [
+      'a mirror pod that keeps its node',
+      {
+        plural: 'pods',
+        operation: 'CREATE',
+        object: pod('a', { ...mirror, ownerReferences: [{ ...OWNER, blockOwnerDeletion: true }] }),
+      },
+      'node "a" must not set blockOwnerDeletion on an owner reference',
+    ],
+    [
+      'a token for whom the server takes it to be',
+      {
+        plural: 'serviceaccounts',
+        subresource: 'token',
+        operation: 'CREATE',
+        object: {
+          spec: {
+            audiences: null,
+            boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'own', uid: 'own' },
+          },
+        },
+      },
+      undefined,
+    ],
+    [
       'a mirror pod without an owner',
       { plural: 'pods', operation: 'CREATE', object: pod('a', mirror) },
       'node "a" can only create pods with an owner reference set to itself',

@@ -148,7 +148,7 @@ function tokenReason(
   request: AdmissionRequest,
   node: string,
 ): string | undefined {
-  const { boundObjectRef: bound, audiences = [] } = request.object?.['spec'] ?? {}
+  const { boundObjectRef: bound, audiences } = request.object?.['spec'] ?? {}
   const isForPod = bound?.kind === 'Pod' && (bound.apiVersion ?? '') === 'v1'
   if (!isForPod || !bound.name) return 'node requested token not bound to a pod'
   if (!bound.uid) return 'node requested token with a pod binding without a uid'
@@ -157,7 +157,8 @@ function tokenReason(
     return `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`
   if (pod['spec'].nodeName !== node)
     return 'node requested token bound to a pod scheduled on a different node'
-  const [audience, ...others]: readonly string[] = audiences
+  // Where none are named a null has been put by now.
+  const [audience, ...others]: readonly string[] = audiences ?? []
   if (audience === undefined) return undefined
   if (others.length > 0) return 'node may only request 0 or 1 audiences'
   if (audiencesOf(world, pod).has(audience) || mayRequest(world, request, audience))
@@ -229,8 +230,11 @@ function ownerReason(
   const only = `node ${JSON.stringify(node)} can only create pods with`
   const isNode =
     owner?.['apiVersion'] === 'v1' && owner['kind'] === 'Node' && owner['name'] === node
-  if (!isNode || others.length > 0) return `${only} an owner reference set to itself`
+  if (others.length > 0) return `${only} a single owner reference set to itself`
+  if (!isNode) return `${only} an owner reference set to itself`
   if (owner['controller'] !== true) return `${only} a controller owner reference set to itself`
+  if (owner['blockOwnerDeletion'] === true)
+    return `node ${JSON.stringify(node)} must not set blockOwnerDeletion on an owner reference`
   const uid: string | undefined = read(world, 'nodes', node)?.['metadata'].uid
   return owner['uid'] === uid
     ? undefined

@@ -7,11 +7,13 @@ import { GROUP } from '../auth/identity.ts'
 import { describeRules, quotedList, uncoveredRules } from '../auth/rbac-rules.ts'
 import type { PolicyRule } from '../auth/rbac-rules.ts'
 import type { AdmissionPlugin, AdmissionRequest, ApiError } from '../contracts.ts'
-import { forbidden, notFound } from '../http/errors.ts'
+import { badRequest, forbidden, notFound, unclassified } from '../http/errors.ts'
+import type { Stored } from '../registry/kind-rules.ts'
 import type { AdmissionWorld } from './world.ts'
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 const KINDS = new Set(['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'])
+const ROLES_OF: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' }
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -33,34 +35,44 @@ export function rbacEscalation(world: AdmissionWorld): AdmissionPlugin {
   }
 }
 
+/** An update is judged as a create is, whatever it changes, so that nobody brings back what has been taken from a role meanwhile. */
 function checkRole(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object, oldObject, resource } = request
-  const rules: PolicyRule[] = object!['rules'] ?? []
-  const isSame = (field: string): boolean =>
-    semanticEqual(object![field] ?? [], oldObject?.[field] ?? [])
-  if (oldObject !== undefined && isSame('rules') && isSame('aggregationRule')) return
+  if (isForCollection(object!, oldObject)) return
   if (hasVerb(world, request, 'escalate', resource.resource, nameOf(request))) return
-  if (object!['aggregationRule'] !== undefined && !isSame('aggregationRule')) {
-    const { rules: held } = world.authorizer.rulesFor(request.user, '')
-    if (uncoveredRules(held, EVERYTHING).length > 0) {
-      throw forbiddenFor(request, 'must have cluster-admin privileges to use the aggregationRule')
-    }
-  }
-  checkHeld(world, request, rules)
+  checkHeld(world, request, object!['rules'] ?? [])
+  if (!aggregates(object) && !aggregates(oldObject)) return
+  const { rules: held } = world.authorizer.rulesFor(request.user, '')
+  if (uncoveredRules(held, EVERYTHING).length > 0)
+    throw forbiddenFor(request, 'must have cluster-admin privileges to use the aggregationRule')
+}
+
+function aggregates(role: Stored | undefined): boolean {
+  return (role?.['aggregationRule']?.clusterRoleSelectors ?? []).length > 0
+}
+
+/** What a garbage collector writes: owners and finalizers, and nothing else. */
+function isForCollection(object: Stored, oldObject: Stored | undefined): boolean {
+  return oldObject !== undefined && semanticEqual(withoutOwners(object), withoutOwners(oldObject))
+}
+
+function withoutOwners({ metadata, kind: _kind, apiVersion: _apiVersion, ...rest }: Stored) {
+  const { ownerReferences: _, finalizers: _f, managedFields: _m, ...others } = metadata
+  return { ...rest, metadata: others }
 }
 
 function checkBinding(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object, oldObject } = request
-  const roleRef = object!['roleRef'] ?? {}
-  const isUnchanged =
-    oldObject !== undefined &&
-    semanticEqual(oldObject['roleRef'], roleRef) &&
-    semanticEqual(oldObject['subjects'] ?? [], object!['subjects'] ?? [])
-  if (isUnchanged) return
-  const plural = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
-  if (hasVerb(world, request, 'bind', plural, roleRef.name ?? '')) return
-  const rules = world.authorizer.roleRules(roleRef.kind, request.namespace, roleRef.name)
-  if (rules === undefined) throw notFound(request.resource, roleRef.name ?? '')
+  if (isForCollection(object!, oldObject)) return
+  const { kind = '', name = '' } = object!['roleRef'] ?? {}
+  const plural = ROLES_OF[kind]
+  if (plural === undefined)
+    throw unclassified(`unsupported role reference kind: ${JSON.stringify(kind)}`)
+  if (hasVerb(world, request, 'bind', plural, name)) return
+  if (name === '') throw badRequest('Name parameter required.')
+  if (kind === 'Role' && request.namespace === '') throw badRequest('Namespace parameter required.')
+  const rules = world.authorizer.roleRules(kind, request.namespace, name)
+  if (rules === undefined) throw notFound(request.resource, name)
   checkHeld(world, request, rules)
 }
 

@@ -87,22 +87,21 @@ function covers(rule: PolicyRule, part: PolicyRule): boolean {
   return name !== undefined && names.includes(name)
 }
 
-/** Parts that differ in the verb only become one line; lines are sorted. */
+/** Parts of a resource that differ in the verb only become one line, which has a verb as often as it is named; lines are sorted. */
 export function describeRules(parts: readonly PolicyRule[]): string[] {
   const byTarget = new Map<string, PolicyRule>()
+  const others: PolicyRule[] = []
   for (const part of parts) {
-    const target = JSON.stringify([
-      part.apiGroups,
-      part.resources,
-      part.resourceNames,
-      part.nonResourceURLs,
-    ])
+    if (part.nonResourceURLs !== undefined) {
+      others.push(part)
+      continue
+    }
+    const target = JSON.stringify([part.apiGroups, part.resources, part.resourceNames])
     const known = byTarget.get(target)
-    if (known === undefined) byTarget.set(target, part)
-    else if (!known.verbs.includes(part.verbs[0]!))
-      byTarget.set(target, { ...known, verbs: [...known.verbs, ...part.verbs] })
+    const verbs = [...(known?.verbs ?? []), ...part.verbs]
+    byTarget.set(target, { ...part, verbs })
   }
-  return [...byTarget.values()].map(describeRule).toSorted()
+  return [...byTarget.values(), ...others].map(describeRule).toSorted()
 }
 
 /** `{APIGroups:[""], Resources:["secrets"], Verbs:["get" "delete"]}` */

@@ -18,7 +18,8 @@ export function limitRanger(world: AdmissionWorld): AdmissionPlugin {
       return isFor(request, '', 'pods', 'resize') && request.operation === 'UPDATE'
     },
     mutate(request) {
-      if (!isFor(request, '', 'pods') || request.operation !== 'CREATE') return
+      // Of a resize too: what it leaves out is filled in again.
+      if (request.resource.resource !== 'pods') return
       for (const range of rangesOf(world, request)) applyDefaults(request.object!, range)
     },
     validate(request) {

@@ -35,7 +35,7 @@ function defaultRequests(resources: DraftOf<ResourceRequirements>): void {
  * Requests of the pod as a whole: what its containers request together where they do, else the pod's limits. Huge pages cannot be
  * overcommitted: their limits are the containers', too, and requests are limits.
  */
-function defaultPodResources(spec: DraftOf<PodSpec>): void {
+export function defaultPodResources(spec: DraftOf<PodSpec>): void {
   if (!spec.resources?.limits && !spec.resources?.requests) return
   const total = containerRequests(spec)
   const limits = { ...spec.resources.limits }

@@ -4,7 +4,7 @@ import { formatTime } from '@gyropilot/foundation'
 import type { DraftOf, KindRules, StoredOf } from '../../../registry/kind-rules.ts'
 import { isMirrorPod, adoptProfileAnnotations, validateProfileAnnotations } from './annotations.ts'
 import { podColumns, podRowConditions } from './columns.ts'
-import { defaultPodSpec } from './defaults.ts'
+import { defaultPodResources, defaultPodSpec } from './defaults.ts'
 import { qosClassOf } from './qos.ts'
 import { resizedSpec, validatePodResize } from './resize.ts'
 import { mergeMatchLabelKeys } from './scheduling.ts'
@@ -45,6 +45,10 @@ export const pod: KindRules<Pod> = {
     object.spec ??= {}
     defaultPodSpec(object.spec)
     agreeOnAddresses(object.status)
+  },
+  // Admission may have given requests to the containers.
+  canonicalize({ spec }) {
+    if (spec) defaultPodResources(spec)
   },
   prepareForCreate(object, { nowMs }) {
     mergeMatchLabelKeys(object)
