@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { eventually, kubectlBinary, repository } from './gyro-process.ts'
 
@@ -101,6 +101,48 @@ test('what a killed cluster left is cleared away', async () => {
   await eventually('the process is gone', 10_000, () => gyro(['status']).code === 1 || undefined)
   assert.match(gyro(['down']).said, /had ended already: cleared away\n$/)
   assert.doesNotMatch(readFileSync(config, 'utf8'), /gyro-my-shop/)
+})
+
+test('a terminal that is closed ends the cluster in order', async () => {
+  const child = spawn(gyroBinary, ['up', ...SMALL, '--merge-kubeconfig'], { cwd: shop, env })
+  child.stdout.resume()
+  const isMerged = (): boolean =>
+    existsSync(config) && /gyro-my-shop/.test(readFileSync(config, 'utf8'))
+  await eventually('it is merged', 20_000, () => isMerged() || undefined)
+  await eventually('it is known', 10_000, () => gyro(['status']).code === 0 || undefined)
+  const ended = once(child, 'exit')
+  child.kill('SIGHUP')
+  assert.deepEqual(await ended, [0, null])
+  assert.ok(!isMerged())
+  assert.equal(gyro(['status']).code, 1)
+})
+
+test('a start that is interrupted leaves nothing, and says by its exit code that it was none', async () => {
+  const folder = join(home, 'interrupted')
+  mkdirSync(folder)
+  // Who writes the kubeconfig is waited for: so long the cluster starts.
+  mkdirSync(dirname(config), { recursive: true })
+  writeFileSync(`${config}.lock`, '')
+  const args = ['up', ...SMALL, '--merge-kubeconfig', '--output=json']
+  const child = spawn(gyroBinary, args, { cwd: folder, env })
+  const ended = once(child, 'exit')
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const own = join(folder, '.gyropilot/kubeconfig')
+  await eventually('it has a kubeconfig', 20_000, () => existsSync(own) || undefined)
+  child.kill('SIGTERM')
+  await eventually('it stops', 10_000, () => said.includes('stopping') || undefined)
+  rmSync(`${config}.lock`)
+  assert.deepEqual(await ended, [143, null])
+  assert.deepEqual(
+    said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type),
+    ['stopping'],
+  )
+  assert.doesNotMatch(readFileSync(config, 'utf8'), /gyro-interrupted/)
+  assert.equal(gyro(['status'], folder).code, 1)
 })
 
 test('a folder keeps the port that it got when the usual one was taken; two in one folder are told', async () => {

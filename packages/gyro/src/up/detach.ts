@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { errorText, makeDirectory } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
@@ -13,7 +14,7 @@ import type { BannerFacts } from './terminal.ts'
 import type { UpOptions } from './up-options.ts'
 import type { World } from './world.ts'
 
-const SIGNAL_EXIT_CODE = 130
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** A second one with the same flags finds the first and is content; with others it is refused. */
 export async function startDetached(
@@ -87,15 +88,15 @@ function opened(log: string): number {
 /** A number: it ended with this exit code. Who stops waiting stops the cluster. */
 function ready(child: ChildProcess): Promise<BannerFacts | number> {
   return new Promise((done) => {
-    const stop = (): void => {
+    const stop = (signal: NodeJS.Signals): void => {
       child.kill('SIGTERM')
-      process.exit(SIGNAL_EXIT_CODE)
+      process.exit(128 + constants.signals[signal])
     }
     const answer = (outcome: BannerFacts | number): void => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+      for (const signal of SIGNALS) process.off(signal, stop)
       done(outcome)
     }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
+    for (const signal of SIGNALS) process.on(signal, stop)
     child.once('message', (facts) => answer(facts as BannerFacts))
     child.once('error', () => answer(1))
     child.once('exit', (code) => answer(code === 0 || code === null ? 1 : code))

@@ -14,6 +14,9 @@ Examples:
   gyro up --cloud in-memory                      Services of type LoadBalancer get an address
   gyro up --components api-server                the API server alone
 
+Exit codes: 0 it ran and was stopped: by Ctrl-C, SIGTERM, or as its terminal was closed; 128 and the number of the signal, such as
+130: stopped before it was ready; 1 it could not start, or a second signal ended it at once; 2 the command line is wrong.
+
 Usage:
   gyro up [flags]
 

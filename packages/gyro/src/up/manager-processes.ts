@@ -85,6 +85,10 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     })
     return child
   })
+  // However this process ends: those that are not told find out by their lease, seconds later.
+  process.once('exit', () => {
+    for (const child of children) child.kill('SIGTERM')
+  })
   return {
     pids: children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     async stop() {

@@ -1,6 +1,7 @@
 /** Follows the cluster's events and leases and tells what is worth a line. */
 import { resources } from '@gyropilot/api'
 import type { Event } from '@gyropilot/api'
+import type { ResourceClient } from '@gyropilot/client'
 import type { Cluster } from '@gyropilot/cluster/live'
 import type { Clock } from '@gyropilot/foundation'
 import { sleep } from '@gyropilot/foundation'
@@ -11,28 +12,22 @@ const RETRY_MS = 1_000
 /** Events that come within this time are told together. Short enough to be seen as at once. */
 const TOGETHER_MS = 100
 
-/** Resolves when it has started to follow; goes on until the cluster stops. */
-export async function narrate(cluster: Cluster, clock: Clock, terminal: Terminal): Promise<void> {
+/** Answers what starts to tell, of all that happens from now on and until the cluster stops. */
+export async function narration(
+  cluster: Cluster,
+  clock: Clock,
+): Promise<(terminal: Terminal) => void> {
   const events = cluster.client().resource(resources.events)
   const { metadata } = await events.list({ limit: 1 })
-  void follow(metadata.resourceVersion)
+  return (terminal) => void narrate(events, metadata.resourceVersion, clock, terminal)
+}
 
-  async function follow(from: string | undefined): Promise<void> {
-    let resourceVersion = from
-    for (;;) {
-      try {
-        for await (const change of await events.watch({ resourceVersion })) {
-          if (change.type === 'ERROR') break
-          resourceVersion = change.object.metadata?.resourceVersion
-          if (change.type === 'ADDED' || change.type === 'MODIFIED') tell(change.object)
-        }
-      } catch {
-        // The server ends the stream, or the cluster stops: either way the next try finds out.
-      }
-      await sleep(clock, RETRY_MS)
-    }
-  }
-
+async function narrate(
+  events: ResourceClient<Event>,
+  from: string | undefined,
+  clock: Clock,
+  terminal: Terminal,
+): Promise<void> {
   let waiting: Event[] = []
   function tell(event: Event): void {
     waiting.push(event)
@@ -41,5 +36,19 @@ export async function narrate(cluster: Cluster, clock: Clock, terminal: Terminal
       for (const line of linesOf(waiting)) terminal.line(line)
       waiting = []
     })
+  }
+
+  let resourceVersion = from
+  for (;;) {
+    try {
+      for await (const change of await events.watch({ resourceVersion })) {
+        if (change.type === 'ERROR') break
+        resourceVersion = change.object.metadata?.resourceVersion
+        if (change.type === 'ADDED' || change.type === 'MODIFIED') tell(change.object)
+      }
+    } catch {
+      // The server ends the stream, or the cluster stops: either way the next try finds out.
+    }
+    await sleep(clock, RETRY_MS)
   }
 }

@@ -26,6 +26,7 @@ export class Registration {
   readonly #options: UpOptions
   readonly #clock: Clock
   readonly #registry: ClusterRegistry
+  #registering: Promise<BannerFacts> | undefined
 
   constructor({ args, options, clock, registry = ClusterRegistry.ofUser() }: RegistrationOptions) {
     this.#args = args
@@ -40,7 +41,12 @@ export class Registration {
   }
 
   /** Answers the facts with what became of it; fails when the cluster was to be merged and cannot be. */
-  async ready(facts: BannerFacts): Promise<BannerFacts> {
+  ready(facts: BannerFacts): Promise<BannerFacts> {
+    this.#registering = this.#register(facts)
+    return this.#registering
+  }
+
+  async #register(facts: BannerFacts): Promise<BannerFacts> {
     const log = isDetached() ? process.env[LOG_VARIABLE] : undefined
     const others = this.#registry.running()
     const cluster = this.#cluster(facts, log, others)
@@ -67,8 +73,9 @@ export class Registration {
     return answered
   }
 
-  /** Whatever was asked for since: `gyro kubeconfig --merge` may have come later. */
+  /** Whatever was asked for since: `gyro kubeconfig --merge` may have come later. What is under way is waited for. */
   async end(): Promise<void> {
+    await this.#registering?.catch(() => {})
     const cluster = this.#registry.of(process.pid)
     if (cluster === undefined) return
     try {

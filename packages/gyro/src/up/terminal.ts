@@ -30,6 +30,14 @@ interface TerminalOptions {
   nowMs(): number
 }
 
+/** For people at a terminal that knows colours, and who did not say otherwise: no-color.org. */
+export function isColored(
+  { isTTY }: { readonly isTTY?: boolean },
+  environment: NodeJS.ProcessEnv,
+): boolean {
+  return isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
+}
+
 const STYLE = { bold: '1', dim: '2', yellow: '33', green: '32' } as const
 
 export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal {
@@ -74,6 +82,19 @@ export function jsonTerminal({ write, nowMs }: TerminalOptions): Terminal {
     banner: (facts) => say({ type: 'ready', ...facts }),
     line: (line) => say({ type: 'event', ...line }),
     stopping: () => say({ type: 'stopping' }),
+  }
+}
+
+/** Whose last word is that it stops: what a start that was interrupted goes on to find out is not told. */
+export function untilStopping(terminal: Terminal): Terminal {
+  let hasStopped = false
+  return {
+    banner: (facts) => void (hasStopped || terminal.banner(facts)),
+    line: (line) => void (hasStopped || terminal.line(line)),
+    stopping() {
+      hasStopped = true
+      terminal.stopping()
+    },
   }
 }
 

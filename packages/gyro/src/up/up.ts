@@ -1,5 +1,5 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
-import { hostname } from 'node:os'
+import { constants, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
@@ -31,11 +31,11 @@ import { kubeconfigPlace, ownedText, runningOwnerOf } from './files/kubeconfig-f
 import type { KubeconfigPlace } from './files/kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
-import { narrate } from './narration.ts'
+import { narration } from './narration.ts'
 import { takesFirstTaints, takingPods } from './nodes.ts'
 import { keptPort, portsToTry, rememberPort } from './files/port-file.ts'
 import { Registration } from './registration.ts'
-import { jsonTerminal, textTerminal } from './terminal.ts'
+import { isColored, jsonTerminal, textTerminal, untilStopping } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
 import { upOptions } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
@@ -70,37 +70,49 @@ export async function up(args: readonly string[]): Promise<void> {
     const { startDetached } = await import('./detach.ts')
     return startDetached(args, options, world)
   }
+  const asked = firstSignal()
   const registration = new Registration({ args, options, clock })
   await registration.forgetThoseLeft()
-  if (options.components.has('api-server')) await runCluster(options, world, registration)
-  else await runJoined(options, world, registration)
+  const run = options.components.has('api-server') ? runCluster : runJoined
+  const started = await Promise.race([run(options, world, registration), asked])
+  if (typeof started === 'object') await asked
+  world.terminal.stopping()
+  await registration.end()
+  if (typeof started !== 'object') process.exit(128 + constants.signals[started])
+  await started.stop()
   process.exit(0)
+}
+
+/** What has started, without its registration. */
+interface Started {
+  stop(): Promise<void>
 }
 
 async function runJoined(
   options: UpOptions,
   world: World,
   registration: Registration,
-): Promise<void> {
+): Promise<Started> {
   const { join: joinCluster } = await import('./join.ts')
   const { parts, server, kubeconfig, close } = await joinCluster(options, world)
   const managers = await startParts(options, world, parts, kubeconfig)
   const facts = { ...bannerFacts(options, managers), server, kubeconfig }
   world.terminal.banner(await registration.ready(facts))
-  await nextSignal()
-  world.terminal.stopping()
-  await registration.end()
-  await managers?.stop()
-  await close()
+  return {
+    async stop() {
+      await managers?.stop()
+      await close()
+    },
+  }
 }
 
 function terminalFor(options: UpOptions, clock: Clock): Terminal {
   const common = {
     write: (text: string) => void process.stdout.write(text),
-    color: process.stdout.isTTY === true && !process.env['NO_COLOR'],
+    color: isColored(process.stdout, process.env),
     nowMs: () => clock.nowMs(),
   }
-  return options.output === 'json' ? jsonTerminal(common) : textTerminal(common)
+  return untilStopping(options.output === 'json' ? jsonTerminal(common) : textTerminal(common))
 }
 
 async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
@@ -122,7 +134,7 @@ async function runCluster(
   options: UpOptions,
   world: World,
   registration: Registration,
-): Promise<void> {
+): Promise<Started> {
   const { clock, random, logger, terminal } = world
   const store = await openStore(options, clock)
   const files: CertificateFiles | undefined =
@@ -170,21 +182,22 @@ async function runCluster(
   const portNote = moved
     ? [`port ${ports[0]} is in use: this folder has port ${listener.port}, and keeps it`]
     : []
-  terminal.banner(
-    await registration.ready({
-      ...bannerFacts(options, managers),
-      server,
-      kubeconfig,
-      notes: [...portNote, ...(note === undefined ? [] : [note])],
-    }),
-  )
-  await narrate(cluster, clock, terminal)
-  await nextSignal()
-  terminal.stopping()
-  await registration.end()
-  await managers?.stop()
-  await cluster.stop(STOP_GRACE_MS)
-  store.close()
+  const narrate = await narration(cluster, clock)
+  const facts = await registration.ready({
+    ...bannerFacts(options, managers),
+    server,
+    kubeconfig,
+    notes: [...portNote, ...(note === undefined ? [] : [note])],
+  })
+  terminal.banner(facts)
+  narrate(terminal)
+  return {
+    async stop() {
+      await managers?.stop()
+      await cluster.stop(STOP_GRACE_MS)
+      store.close()
+    },
+  }
 }
 
 function serverSettings({
@@ -366,15 +379,18 @@ function partTexts({
   })
 }
 
-/** The first signal ends the cluster in order, a second one at once. */
-function nextSignal(): Promise<void> {
+/**
+ * The first signal ends the cluster in order, a second one at once. Listened for from the start on: what is there by then has left
+ * traces. SIGHUP: its terminal was closed; --detach is for who wants it to stay.
+ */
+function firstSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
-    let asked = false
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (asked) process.exit(1)
-        asked = true
-        done()
+    let isAsked = false
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(name, () => {
+        if (isAsked) process.exit(1)
+        isAsked = true
+        done(name)
       })
     }
   })

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isColored, textTerminal, untilStopping } from './terminal.ts'
+
+test('colours are for terminals that know them, and for people who did not say no', () => {
+  const terminal = { isTTY: true }
+  for (const [stream, environment, is] of [
+    [terminal, {}, true],
+    [terminal, { TERM: 'xterm-256color', NO_COLOR: '' }, true],
+    [terminal, { NO_COLOR: '1' }, false],
+    [terminal, { TERM: 'dumb' }, false],
+    [{}, {}, false],
+    [{ isTTY: false }, { TERM: 'xterm' }, false],
+  ] as const)
+    assert.equal(isColored(stream, environment), is, JSON.stringify([stream, environment]))
+})
+
+test('that it stops is the last word', () => {
+  let said = ''
+  const write = (text: string): void => void (said += text)
+  const terminal = untilStopping(textTerminal({ write, color: false, nowMs: () => 0 }))
+  terminal.line({ level: 'normal', text: 'a' })
+  terminal.stopping()
+  terminal.line({ level: 'warning', text: 'b' })
+  const facts = { readyMs: 1, server: 's', kubeconfig: 'k', parts: [], dataDir: '' }
+  terminal.banner({ ...facts, managerPids: [], notes: [] })
+  assert.equal(said, '00:00:00  a\n\nstopping\n')
+})
