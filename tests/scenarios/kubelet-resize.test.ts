@@ -81,6 +81,54 @@ scenario(
 )
 
 scenario(
+  'an init container is resized while it runs, and nothing waits for it',
+  async (world) => {
+    const init = { name: 'i', image: 'app:1', command: ['sleep', '60'], resources: cpu('1') }
+    await world.of(resources.pods).create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'default' },
+      spec: {
+        initContainers: [init],
+        containers: [{ name: 'c', image: 'app:1', resources: cpu('1') }],
+      },
+    })
+    await world.advance(2_000)
+    const value = { spec: { initContainers: [{ name: 'i', resources: cpu('2') }] } }
+    await world
+      .of(resources.pods)
+      .patch('p', { type: 'strategic', value }, { subresource: 'resize' })
+    const seenOfInit = async () => {
+      const { status } = (await world.find(resources.pods, 'p'))!
+      const [of] = status?.initContainerStatuses ?? []
+      return {
+        granted: of?.allocatedResources?.['cpu'],
+        actual: of?.resources?.requests?.['cpu'],
+        ofPod: status?.resources?.requests?.['cpu'],
+        conditions: status?.conditions?.filter(({ type }) => type.startsWith('PodResize')),
+      }
+    }
+    await world.advance(500)
+    assert.deepEqual(await seenOfInit(), {
+      granted: '2',
+      actual: '1',
+      ofPod: '2',
+      conditions: [],
+    })
+    await world.advance(1_500)
+    assert.deepEqual(await seenOfInit(), {
+      granted: '2',
+      actual: '2',
+      ofPod: '2',
+      conditions: [],
+    })
+    const reasons = (await told(world, 'p')).map((text) => text.split(' ')[1])
+    assert.deepEqual(reasons, ['ResizeStarted', 'ResizeCompleted'])
+  },
+  one,
+)
+
+scenario(
   'a container whose policy asks for it is started again with what it was granted, at once',
   async (world) => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
@@ -181,6 +229,40 @@ scenario(
     const pod = await world.find(resources.pods, 'p')
     const [status] = pod?.status?.containerStatuses ?? []
     assert.equal((status?.state?.terminated ?? status?.lastState?.terminated)?.exitCode, 0)
+  },
+  one,
+)
+
+scenario(
+  'a container without limits reads those of its pod in /sys/fs/cgroup',
+  async (world) => {
+    const has = (limit: string, text: string) => `[ "$(cat /sys/fs/cgroup/${limit})" = "${text}" ]`
+    const script = `${has('cpu.max', '150000 100000')} && ${has('memory.max', '1048576')}`
+    const ofPod = { cpu: '3', memory: '1Mi' }
+    const container = (name: string, limits: Record<string, string>) => ({
+      name,
+      image: 'app:1',
+      command: ['sh', '-c', script],
+      resources: { limits },
+    })
+    const containers = [container('own', { cpu: '1500m' }), container('none', {})]
+    await world.of(resources.pods).create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'default' },
+      spec: { restartPolicy: 'Never', resources: { limits: ofPod }, containers },
+    })
+    await world.advance(5_000)
+    const pod = await world.find(resources.pods, 'p')
+    const codes = pod?.status?.containerStatuses?.map(({ name, state }) => [
+      name,
+      state?.terminated?.exitCode,
+    ])
+    // The one with a limit of its own has that; the other is held to three CPUs.
+    assert.deepEqual(codes, [
+      ['none', 1],
+      ['own', 0],
+    ])
   },
   one,
 )

@@ -1,10 +1,12 @@
-import type { Pod } from '@gyropilot/api'
+import type { Container, Pod } from '@gyropilot/api'
 import type { Place } from '../container/container-commands.ts'
 import type { PodStorage } from '../container/pod-storage.ts'
 import type { LocalPod } from '../running/local-pod.ts'
 import { tell } from '../running/told-lines.ts'
 import type { NodeServices } from './node-services.ts'
 import { podStatusOf } from './pod-status.ts'
+
+type Resources = Container['resources']
 
 /** Where commands of a container of the pod run. */
 export function placeOf(
@@ -35,9 +37,15 @@ export function placeOf(
     },
     resources: () => {
       const own = local.containers.find(({ spec }) => spec.name === container.name)
-      return own?.resources ?? container.resources
+      return withLimitsOf(stored, own?.resources ?? container.resources)
     },
   }
+}
+
+/** A container without a limit is held to that of its pod. */
+function withLimitsOf({ spec }: Pod, own: Resources): Resources {
+  const ofPod = spec?.resources?.limits
+  return ofPod === undefined ? own : { ...own, limits: { ...ofPod, ...own?.limits } }
 }
 
 /** Whether its programs may enter the machine: nothing is refused to them, and they see its processes, or all of its files. */

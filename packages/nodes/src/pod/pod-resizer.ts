@@ -65,8 +65,13 @@ export class PodResizer {
   #grant(pod: Pod, resizes: ReadonlyMap<LocalContainer, ContainerResources>): void {
     for (const [container, resources] of resizes) container.spec = { ...container.spec, resources }
     const { generation } = pod.metadata ?? {}
-    this.#become({ inProgress: { generation } })
+    // Init containers are not waited for, so a resize of them alone is over as soon as it is granted.
+    const isWaitedFor =
+      this.#local.resize.inProgress !== undefined ||
+      [...resizes.keys()].some(({ role }) => role !== 'init')
+    this.#become(isWaitedFor ? { inProgress: { generation } } : {})
     this.#event('Normal', 'ResizeStarted', resizeMessage('started', pod, generation))
+    if (!isWaitedFor) this.#completed(generation)
     const { clock, signal } = this.#services
     const timer = clock.after(RELIST_MS, () => {
       this.#putIntoEffect(generation).catch((error: unknown) => {
@@ -90,8 +95,14 @@ export class PodResizer {
     await Promise.all(restarts)
     // Another one was granted meanwhile: that one tells of its end.
     const { pending, inProgress } = this.#local.resize
-    if (inProgress?.generation !== generation || this.#services.signal.aborted) return
+    if (this.#services.signal.aborted) return
+    if (inProgress === undefined) return this.#services.changed()
+    if (inProgress.generation !== generation) return
     this.#become(pending === undefined ? {} : { pending })
+    this.#completed(generation)
+  }
+
+  #completed(generation: number | undefined): void {
     const pod = grantedPod(this.#services.pod(), this.#local)
     this.#event('Normal', 'ResizeCompleted', resizeMessage('completed', pod, generation))
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pod } from '@gyropilot/api/testing'
 import { localPod } from './local-pod.ts'
-import { grantedPod, needsRestart, resizeMessage, resizesOf } from './pod-resize.ts'
+import { actualPod, grantedPod, needsRestart, resizeMessage, resizesOf } from './pod-resize.ts'
 import type { ContainerResources } from './local-pod.ts'
 
 const amounts = (cpu: string, memory: string): ContainerResources => ({ requests: { cpu, memory } })
@@ -12,7 +12,7 @@ const container = (name: string, resources: ContainerResources = {}) => ({
   resources,
 })
 
-test('containers and sidecars whose amounts differ are resized; init containers, and other words for the same, are not', () => {
+test('containers of every role whose amounts differ are resized; other words for the same are no resize', () => {
   const before = pod({
     spec: {
       initContainers: [
@@ -39,7 +39,7 @@ test('containers and sidecars whose amounts differ are resized; init containers,
   const names = (resizes: ReturnType<typeof asked>) =>
     [...resizes.keys()].map(({ spec }) => spec.name)
   assert.deepEqual(names(asked('1000m', '1.0', '0.1', {})), [])
-  assert.deepEqual(names(asked('2', '2', '200m', amounts('1', '1'))), ['side', 'a', 'b'])
+  assert.deepEqual(names(asked('2', '2', '200m', amounts('1', '1'))), ['init', 'side', 'a', 'b'])
 })
 
 test('a container starts again only for a resource whose policy says so', () => {
@@ -66,6 +66,20 @@ test('the pod as it was granted has the granted amounts in the place of those th
   const local = localPod(pod({ spec: { containers: [container('a', amounts('1', '1Gi'))] } }), 0)
   const asked = pod({ spec: { containers: [container('a', amounts('9', '9Gi'))] } })
   assert.deepEqual(grantedPod(asked, local).spec?.containers[0]?.resources, amounts('1', '1Gi'))
+})
+
+test('the pod as it runs has what containers run with, and of init containers what they were granted', () => {
+  const spec = {
+    initContainers: [container('init', amounts('1', '1Gi'))],
+    containers: [container('a', amounts('1', '1Gi')), container('b', amounts('1', '1Gi'))],
+  }
+  const local = localPod(pod({ spec }), 0)
+  for (const one of local.containers.filter(({ spec: { name } }) => name !== 'b'))
+    one.resources = amounts('2', '2Gi')
+  const { initContainers, containers } = actualPod(pod({ spec }), local).spec!
+  assert.deepEqual(initContainers?.[0]?.resources, amounts('1', '1Gi'))
+  assert.deepEqual(containers[0]?.resources, amounts('2', '2Gi'))
+  assert.deepEqual(containers[1]?.resources, amounts('1', '1Gi'))
 })
 
 test('events tell the resources of all containers, the generation and what is wrong', () => {

@@ -17,7 +17,7 @@ export function resizesOf(
   const resizes = new Map<LocalContainer, ContainerResources>()
   for (const container of containers) {
     const found = asked.find(({ name }) => name === container.spec.name)
-    if (found === undefined || container.role === 'init') continue
+    if (found === undefined) continue
     const wanted = found.resources ?? {}
     if (!sameResources(wanted, container.spec.resources ?? {})) resizes.set(container, wanted)
   }
@@ -59,9 +59,11 @@ export function grantedPod(pod: Pod, local: LocalPod): Pod {
   return podWith(pod, local, ({ spec }) => spec.resources)
 }
 
-/** The pod with what its containers run with, or will when they start. */
+/** The pod with what its containers run with, or will when they start. Init containers count with what they were granted. */
 export function actualPod(pod: Pod, local: LocalPod): Pod {
-  return podWith(pod, local, ({ resources, spec }) => resources ?? spec.resources)
+  return podWith(pod, local, ({ role, resources, spec }) =>
+    role === 'init' ? spec.resources : (resources ?? spec.resources),
+  )
 }
 
 function podWith(
