@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { DatabaseSync } from 'node:sqlite'
 import { finished, repository, startGyro } from './gyro-process.ts'
@@ -51,6 +51,13 @@ test('gyro: unknown command and flags, values out of range', () => {
   refused(gyroBinary, ['simulat'], 2, /^gyro: unknown command "simulat": did you mean simulate\?$/)
   refused(gyroBinary, ['up', '--nosuch'], 2, /^gyro: unknown flag --nosuch: see gyro up --help$/)
   refused(gyroBinary, ['up', '--prot=1'], 2, /^gyro: unknown flag --prot: did you mean --port\?$/)
+  refused(
+    gyroBinary,
+    ['up', '--data=x'],
+    2,
+    /^gyro: unknown flag --data: did you mean --data-dir\?$/,
+  )
+  refused(gyroBinary, ['up', '-x'], 2, /^gyro: unknown flag -x: see gyro up --help$/)
   refused(gyroBinary, ['up', '--port=abc'], 2, /^gyro: --port=abc is not a whole number$/)
   refused(
     gyroBinary,
@@ -107,6 +114,29 @@ test('gyro: a data directory in use by another process, or written by a newer ve
     ['up', '--port=0', `--data-dir=${newer}`],
     1,
     /^gyro: data directory .*newer was written by a newer version/,
+  )
+})
+
+test('gyro: a file where a folder is wanted, and the reverse, are told without codes of the system', () => {
+  const text = file('a-text', '')
+  const up = (...args: readonly string[]): readonly string[] => ['up', '--port=0', ...args]
+  for (const [path, why] of [
+    [text, `${text}: it is a file, not a folder`],
+    [join(text, 'sub'), `${join(text, 'sub')}: a part of its path is a file, not a folder`],
+  ] as const) {
+    const told = `cannot use data directory ${path}: ${why}: choose another --data-dir`
+    refused(gyroBinary, up(`--data-dir=${path}`), 1, new RegExp(`^gyro: ${told}$`))
+    const log = new RegExp(
+      `^gyro: cannot write the log: .* not a folder: choose another --data-dir$`,
+    )
+    refused('env', ['-C', folder, gyroBinary, ...up('-d', `--data-dir=${path}`)], 1, log)
+  }
+  const blocked = `^gyro: cannot write the kubeconfig: ${folder}: it is a folder, not a file: choose`
+  refused(gyroBinary, up(`--kubeconfig=${folder}`), 1, new RegExp(blocked))
+  assert.deepEqual(
+    readdirSync(dirname(folder)).filter((name) => name.startsWith(`${basename(folder)}.`)),
+    [],
+    'nothing is left beside it',
   )
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closestTo, suggestion } from './closest.ts'
+import { closestTo, suggestion, suggestionOf } from './closest.ts'
 
 const WORDS = ['port', 'nodes', 'data-dir', 'kubeconfig', 'output', 'v']
 
@@ -17,6 +17,18 @@ test('what somebody may have meant', () => {
     ['', undefined],
   ]
   for (const [word, wanted] of table) assert.equal(closestTo(word, WORDS), wanted, word)
+})
+
+test('a word that was cut short is known by its beginning, when it is the only one', () => {
+  const flags = ['--data-dir', '--leader-elect-lease', '--leader-elect-retry', '--port']
+  for (const [word, wanted] of [
+    ['--data', ': did you mean --data-dir?'],
+    ['--prot', ': did you mean --port?'],
+    ['--da', ''],
+    ['--leader', ''],
+    ['--', ''],
+  ] as const)
+    assert.equal(suggestionOf(word, flags), wanted, word)
 })
 
 test('as the end of a message', () => {

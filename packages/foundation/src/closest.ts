@@ -1,5 +1,7 @@
 /** What somebody may have meant who wrote something that is not known. Pure. */
 
+const SHORTEST_BEGINNING = 3
+
 /** The known word that is most like `word`; undefined when none is like it. The first of several. */
 export function closestTo(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined
@@ -12,6 +14,13 @@ export function closestTo(word: string, known: Iterable<string>): string | undef
   }
   // Of very short words nearly everything is two changes away.
   return fewest < word.length ? best : undefined
+}
+
+/** The same of words that people cut short, such as flags: where none is like it, the only one that begins with it. */
+export function suggestionOf(word: string, known: readonly string[]): string {
+  const begun = known.filter((candidate) => candidate.startsWith(word))
+  const isEnough = word.replace(/^-+/, '').length >= SHORTEST_BEGINNING && begun.length === 1
+  return suggestion(word, known) || (isEnough ? `: did you mean ${begun[0]}?` : '')
 }
 
 /** `: did you mean X?`, or nothing. */

@@ -1,5 +1,5 @@
 /** Which subcommand is meant. Errors end with one line and their exit code. */
-import { GyropilotError, errorText, suggestion, tolerateLostOutput } from '@gyropilot/foundation'
+import { GyropilotError, errorText, suggestionOf, tolerateLostOutput } from '@gyropilot/foundation'
 import { commands, commandsHelp } from './commands.ts'
 import { gyroErrors } from './errors.ts'
 import { VERSION } from './version.ts'
@@ -83,7 +83,7 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
       const names = commands.map(({ name }) => name)
       const all = `: use ${names.slice(0, -1).join(', ')} or ${names.at(-1)}, or see gyro --help`
       const what = `unknown command ${JSON.stringify(command)}`
-      throw gyroErrors.make('COMMAND_UNKNOWN', `${what}${suggestion(command, names) || all}`)
+      throw gyroErrors.make('COMMAND_UNKNOWN', `${what}${suggestionOf(command, names) || all}`)
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Flags of the subcommands, refused in words that help: what was meant, what is wanted. */
-import { GyropilotError, errorText, suggestion } from '@gyropilot/foundation'
+import { GyropilotError, errorText, suggestionOf } from '@gyropilot/foundation'
 import { parseFlags } from '@gyropilot/manager/flags'
 import type { FlagDefinition, ParsedFlags } from '@gyropilot/manager/flags'
 
@@ -33,12 +33,14 @@ export function flagsOf(
 function helpful(message: string, definitions: readonly FlagDefinition[], command: string): string {
   const [, unknown] = /^unknown flag: --(.*)$/.exec(message) ?? []
   if (unknown !== undefined) {
-    const meant = suggestion(
+    const meant = suggestionOf(
       `--${unknown}`,
       definitions.map(({ name }) => `--${name}`),
     )
     return `unknown flag --${unknown}${meant || `: see ${command} --help`}`
   }
+  const [, letter] = /^unknown shorthand flag: '(.+?)' in -/.exec(message) ?? []
+  if (letter !== undefined) return `unknown flag -${letter}: see ${command} --help`
   const [, value, name] =
     /^invalid argument (".*") for "(?:-\w, )?--([\w-]+)" flag: /s.exec(message) ?? []
   const wanted = WANTED[definitions.find((flag) => flag.name === name)?.type ?? 'string']

@@ -2,7 +2,7 @@
 import { accessSync, constants, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
-import { errorText } from '@gyropilot/foundation'
+import { fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { flagLines } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
@@ -35,7 +35,7 @@ export function envtestCommand(args: readonly string[]): void {
   } catch (error) {
     throw gyroErrors.make(
       'ASSETS_NOT_WRITTEN',
-      `cannot write ${folder}: ${errorText(error)}: choose another folder with --dir`,
+      `cannot write ${folder}: ${fileProblem(error)}: choose another folder with --dir`,
     )
   }
   process.stdout.write(`${folder}\n`)

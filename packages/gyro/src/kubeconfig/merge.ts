@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import { GyropilotError, errorText, makeDirectory, sleep } from '@gyropilot/foundation'
+import { GyropilotError, fileProblem, makeDirectory, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
@@ -60,7 +60,7 @@ async function edit(path: string, clock: Clock, change: (text: string) => Merged
     })
   } catch (error) {
     if (error instanceof GyropilotError) throw error
-    throw notMerged(path, `cannot be written: ${errorText(error)}`, error)
+    throw notMerged(path, `cannot be written: ${fileProblem(error)}`, error)
   }
 }
 

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
-import { errorText, makeDirectory } from '@gyropilot/foundation'
+import { fileProblem, makeDirectory } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { ClusterRegistry } from '../running/registry.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
@@ -27,7 +27,7 @@ export async function startDetached(
     .find(({ folder }) => folder === process.cwd())
   if (running !== undefined) return alreadyThere(running, args, options)
   const log = resolve(placeOf(options), 'up.log')
-  const child = spawned(args, log)
+  const child = spawned(args, log, options)
   const facts = await ready(child)
   child.unref()
   if (typeof facts !== 'number') return terminal.banner(facts)
@@ -61,8 +61,8 @@ function isSame(first: readonly string[], second: readonly string[]): boolean {
   return flags(first) === flags(second)
 }
 
-function spawned(args: readonly string[], log: string): ChildProcess {
-  const descriptor = opened(log)
+function spawned(args: readonly string[], log: string, options: UpOptions): ChildProcess {
+  const descriptor = opened(log, options)
   try {
     const [command, ...first] = ownCommand()
     return spawn(command, [...first, 'up', ...args], {
@@ -75,12 +75,16 @@ function spawned(args: readonly string[], log: string): ChildProcess {
   }
 }
 
-function opened(log: string): number {
+function opened(log: string, { dataDir }: UpOptions): number {
   try {
     makeDirectory(join(log, '..'))
     return openSync(log, 'w', 0o600)
   } catch (error) {
-    const text = `cannot write the log: ${errorText(error)}: start it in a folder that this user may write, or with --data-dir`
+    const remedy =
+      dataDir === ''
+        ? 'start it in a folder that this user may write, or with --data-dir'
+        : 'choose another --data-dir'
+    const text = `cannot write the log: ${fileProblem(error)}: ${remedy}`
     throw gyroErrors.make('LOG_NOT_WRITTEN', text, { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 /** Makes a running cluster known to the other commands, and to kubectl when that is asked for; takes it all back. */
 import { resolve } from 'node:path'
-import { errorText, formatTime } from '@gyropilot/foundation'
+import { errorText, fileProblem, formatTime } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { mergeInto, mergeTarget } from '../kubeconfig/merge.ts'
 import { forgetLeft, leave } from '../running/leave.ts'
@@ -61,7 +61,7 @@ export class Registration {
     try {
       this.#registry.write({ ...cluster, ...(merged === undefined ? {} : { merged }) })
     } catch (error) {
-      notes.push(`gyro status and gyro down will not find this cluster: ${errorText(error)}`)
+      notes.push(`gyro status and gyro down will not find this cluster: ${fileProblem(error)}`)
     }
     const answered: BannerFacts = {
       ...facts,

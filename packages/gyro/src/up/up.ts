@@ -13,6 +13,7 @@ import {
   errorText,
   exposeEventLoopMetrics,
   exposeProcessMetrics,
+  fileProblem,
   klogLogger,
   makeDirectory,
   settle,
@@ -125,7 +126,7 @@ async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
     const text =
       error instanceof DataDirectoryError
         ? error.message
-        : `cannot use data directory ${dataDir}: ${errorText(error)}`
+        : `cannot use data directory ${dataDir}: ${fileProblem(error)}: choose another --data-dir`
     throw gyroErrors.make('DATA_DIRECTORY_UNUSABLE', text, { cause: error })
   }
 }
@@ -247,7 +248,7 @@ async function listen(
       })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') continue
-      const text = `cannot listen on ${host}:${port}: ${errorText(error)}`
+      const text = `cannot listen on ${host}:${port}: ${errorText(error)}: choose another --bind-address or --port`
       throw gyroErrors.make('LISTEN_FAILED', text)
     }
   }
@@ -266,7 +267,7 @@ function writeKubeconfig(options: UpOptions, text: string, port: number): Kubeco
   } catch (error) {
     throw gyroErrors.make(
       'KUBECONFIG_NOT_WRITTEN',
-      `cannot write the kubeconfig: ${errorText(error)}: choose another file with --kubeconfig`,
+      `cannot write the kubeconfig: ${fileProblem(error)}: choose another file with --kubeconfig`,
     )
   }
   return place

@@ -1,5 +1,5 @@
 /** A file that is replaced as a whole. */
-import { chmodSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectory } from '@gyropilot/foundation'
 
@@ -9,5 +9,10 @@ export function replacePrivateFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}.tmp`
   writeFileSync(unfinished, text, { mode: 0o600 })
   chmodSync(unfinished, 0o600)
-  renameSync(unfinished, path)
+  try {
+    renameSync(unfinished, path)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
 }
