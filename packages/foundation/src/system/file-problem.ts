@@ -2,12 +2,12 @@ import { errorText } from '../errors.ts'
 
 /** What is in the way, by the code of the system's error. */
 const WORDS: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not',
+  EACCES: 'permission denied',
   EEXIST: 'it is a file, not a folder',
   EISDIR: 'it is a folder, not a file',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is a file, not a folder',
-  EPERM: 'this user may not',
+  EPERM: 'permission denied',
   EROFS: 'its file system is read-only',
 }
 

@@ -53,6 +53,7 @@ export class Registration {
     const merged = this.#options.mergeKubeconfig ? mergeTarget() : undefined
     if (merged !== undefined) await mergeInto(merged, cluster, this.#clock)
     const notes = [...facts.notes]
+    let isKnown = true
     const here = others.filter(({ folder }) => folder === cluster.folder)
     if (here.length > 0 && facts.notes.length === 0)
       notes.push(
@@ -61,12 +62,17 @@ export class Registration {
     try {
       this.#registry.write({ ...cluster, ...(merged === undefined ? {} : { merged }) })
     } catch (error) {
-      notes.push(`gyro status and gyro down will not find this cluster: ${fileProblem(error)}`)
+      const remedy = 'set XDG_STATE_HOME to a folder that this user may write'
+      notes.push(
+        `gyro status and gyro down will not find this cluster: ${fileProblem(error)}: ${remedy}`,
+      )
+      isKnown = false
     }
     const answered: BannerFacts = {
       ...facts,
       notes,
       ...(log === undefined ? {} : { log }),
+      ...(isKnown ? {} : { unknownProcess: process.pid }),
       ...(merged === undefined ? {} : { merged: { file: merged, context: cluster.name } }),
     }
     await tellParent(answered)

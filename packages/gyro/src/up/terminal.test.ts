@@ -26,3 +26,22 @@ test('that it stops is the last word', () => {
   terminal.banner({ ...facts, managerPids: [], notes: [] })
   assert.equal(said, '00:00:00  a\n\nstopping\n')
 })
+
+test('the last line of the banner says what stops the cluster', () => {
+  const facts = { readyMs: 1, server: 's', kubeconfig: 'k', parts: [], dataDir: '' }
+  for (const [more, last] of [
+    [{}, 'Ctrl-C stops the cluster.'],
+    [{ log: 'l' }, 'gyro down stops the cluster.'],
+    [{ log: 'l', unknownProcess: 42 }, 'kill 42 stops the cluster.'],
+  ] as const) {
+    let said = ''
+    const write = (text: string): void => void (said += text)
+    textTerminal({ write, color: false, nowMs: () => 0 }).banner({
+      ...facts,
+      managerPids: [],
+      notes: [],
+      ...more,
+    })
+    assert.equal(said.trimEnd().split('\n').at(-1), last)
+  }
+})

@@ -20,6 +20,8 @@ export interface BannerFacts {
   readonly merged?: { readonly file: string; readonly context: string }
   /** Of one that goes on after the command has returned. */
   readonly log?: string
+  /** The process, when gyro down will not find it. */
+  readonly unknownProcess?: number
   /** Lines that somebody should read once. */
   readonly notes: readonly string[]
 }
@@ -44,7 +46,18 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
   const style = (name: keyof typeof STYLE, text: string): string =>
     color ? `\x1b[${STYLE[name]}m${text}\x1b[0m` : text
   return {
-    banner({ readyMs, server, kubeconfig, parts, dataDir, managerPids, merged, log, notes }) {
+    banner({
+      readyMs,
+      server,
+      kubeconfig,
+      parts,
+      dataDir,
+      managerPids,
+      merged,
+      log,
+      notes,
+      unknownProcess,
+    }) {
       const seconds = (readyMs / 1000).toFixed(2)
       write(
         `${style('bold', 'Gyropilot')}  ready in ${style('green', `${seconds} s`)}  ${server}\n`,
@@ -62,7 +75,8 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
         write(`\n  ${style('bold', `export KUBECONFIG=${shellWord(kubeconfig)}`)}\n`)
       }
       write('\n')
-      const end = log === undefined ? 'Ctrl-C' : 'gyro down'
+      const command = unknownProcess === undefined ? 'gyro down' : `kill ${unknownProcess}`
+      const end = log === undefined ? 'Ctrl-C' : command
       write(`${style('dim', `${end} stops the cluster.`)}\n`)
     },
     line({ level, text }) {
