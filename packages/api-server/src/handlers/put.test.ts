@@ -44,6 +44,9 @@ test('a Service whose type becomes one that nobody knows is refused for its type
   }
 })
 
+const PRIORITIES = { groupPriorityMinimum: 1, versionPriority: 1 }
+const ELSEWHERE = { insecureSkipTLSVerify: true, service: { name: 'x', namespace: 'default' } }
+
 test('Given another uid, then the storage names the key under which kube-apiserver keeps the object', async () => {
   const { request } = await createTestServer()
   const namespaced = '/api/v1/namespaces/default'
@@ -55,16 +58,22 @@ test('Given another uid, then the storage names the key under which kube-apiserv
     [`${namespaced}/services`, 'services/specs/default/x', { spec: { ports: [{ port: 80 }] } }],
     [`${namespaced}/replicationcontrollers`, 'controllers/default/x', { spec: controller }],
     [`${namespaced}/configmaps`, 'configmaps/default/x', {}],
+    [
+      '/apis/apiregistration.k8s.io/v1/apiservices',
+      'apiregistration.k8s.io/apiservices/v1.x.example.com',
+      { spec: { group: 'x.example.com', version: 'v1', ...PRIORITIES, ...ELSEWHERE } },
+    ],
   ]
   for (const [path, key, body] of table) {
-    const made = await request('POST', path, { ...body, metadata: { name: 'x' } })
+    const name = key.split('/').at(-1)
+    const made = await request('POST', path, { ...body, metadata: { name } })
     assert.equal(made.status, 201)
     const other = { ...made.value, metadata: { ...made.value.metadata, uid: 'other' } }
     for (const [query, prefix] of [
       ['', '/registry'],
       ['?dryRun=All', ''],
     ]) {
-      const { status, value } = await request('PUT', `${path}/x${query}`, other)
+      const { status, value } = await request('PUT', `${path}/${name}${query}`, other)
       assert.equal(status, 409)
       assert.match(value.message, new RegExp(`Code: 4, Key: ${prefix}/${key}, ResourceVersion: 0`))
     }

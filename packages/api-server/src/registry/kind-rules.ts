@@ -35,6 +35,8 @@ export interface KindRules<T = any> {
   readonly kind: string
   /** How names are checked; default `subdomain`. */
   readonly name?: NameRule
+  /** metadata.generateName is the whole name: nothing is appended to it. */
+  readonly keepsGeneratedName?: boolean
   /** Static defaults, applied to the stored form at every decode and after merging a patch. Idempotent. */
   defaults?(object: DraftOf<T>): void
   /** The strategy's reset before a create is validated: status dropped, generated fields set. */

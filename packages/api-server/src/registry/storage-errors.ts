@@ -5,6 +5,9 @@ const PREFIXES: Readonly<Record<string, string>> = {
   nodes: 'minions',
   ingresses: 'ingress',
   replicationcontrollers: 'controllers',
+  // Of servers that are servers of their own within kube-apiserver.
+  customresourcedefinitions: 'apiextensions.k8s.io/customresourcedefinitions',
+  apiservices: 'apiregistration.k8s.io/apiservices',
 }
 
 /** Where objects of a built-in resource are kept, `minions` for nodes: some have the names that they began with. */

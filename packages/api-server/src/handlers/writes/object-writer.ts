@@ -142,8 +142,11 @@ export class ObjectWriter {
   ): Promise<Written | undefined> {
     const { resource, namespace } = target
     const { store } = this.#parts
-    if (generated)
-      servedDraft['metadata'].name = this.#generateName(servedDraft['metadata'].generateName)
+    if (generated) {
+      const prefix: string = servedDraft['metadata'].generateName
+      const isWhole = resource.rules.keepsGeneratedName === true
+      servedDraft['metadata'].name = isWhole ? prefix : this.#generateName(prefix)
+    }
     const draft = storedDraft(resource, servedDraft)
     const rules = this.#ruleContext(context, target)
     const version: string = draft['metadata'].resourceVersion ?? ''

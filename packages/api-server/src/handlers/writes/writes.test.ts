@@ -251,6 +251,23 @@ test('A new object has no version: refused when it would be stored, kept by a dr
   assert.deepEqual([put.status, put.value.metadata.resourceVersion], [201, '5'])
 })
 
+test('a generateName gets an ending, but that of an IPAddress, which is an address by itself', async () => {
+  const { request } = await createTestServer()
+  const map = await request('POST', MAPS, { metadata: { generateName: 'm-' } })
+  assert.match(map.value.metadata.name, /^m-.{5}$/)
+  const path = '/apis/networking.k8s.io/v1/ipaddresses'
+  const parentRef = { resource: 'services', namespace: 'default', name: 'x' }
+  const create = (generateName: string) =>
+    request('POST', path, { metadata: { generateName }, spec: { parentRef } })
+  const first = await create('192.168.9.7')
+  assert.deepEqual([first.status, first.value.metadata.name], [201, '192.168.9.7'])
+  const again = await create('192.168.9.7')
+  assert.deepEqual([again.status, again.value.details.retryAfterSeconds], [409, 1])
+  assert.match(again.value.message, /already exists, the server was not able to generate/)
+  const wrong = await create('ip-')
+  assert.match(wrong.value.message, /^IPAddress.networking.k8s.io "ip-" is invalid: \[/)
+})
+
 test('what a dry run of 1.36 fills in: the finalizer of an attributes class, times of taints and of a gate, optional keys of files', async () => {
   const server = await createTestServer()
   const create = async (path: string, body: object): Promise<AnyValue> => {

@@ -92,6 +92,7 @@ function internalParent(object: StoredOf<IPAddress>): Stored | null {
 export const ipAddress: KindRules<IPAddress> = {
   group: 'networking.k8s.io',
   kind: 'IPAddress',
+  keepsGeneratedName: true,
   generationOf: null,
   name(name) {
     const ip = parseIp(name)
