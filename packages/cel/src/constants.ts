@@ -1,6 +1,7 @@
 /** Parts of an expression that are known before it is run. They are made once, and cost nothing when it is run. */
 import type { Call, Expression, ListLiteral, MapLiteral } from './syntax/ast.ts'
 import type { Checked } from './checking/checked.ts'
+import { chooseOverload } from './overload-choice.ts'
 import { ProgramError } from './syntax/source.ts'
 import {
   ArrayList,
@@ -33,7 +34,7 @@ export class Constants {
 
   /** What is known to select a part must be of a plain type. Throws ProgramError, with Go's name of the type. */
   checkQualifier(expression: Expression): void {
-    const type = unfitType(this.of(withoutDyn(expression)))
+    const type = unfitType(this.of(expression))
     if (type !== undefined) throw new ProgramError(`invalid qualifier type: ${type}`)
   }
 
@@ -45,8 +46,10 @@ export class Constants {
         return this.#list(expression)
       case 'map':
         return this.#map(expression)
-      case 'call':
-        return this.#conversion(expression)
+      case 'call': {
+        const inner = withoutDyn(expression)
+        return inner.kind === 'call' ? this.#conversion(inner) : this.of(inner)
+      }
       default:
         return undefined
     }
@@ -70,10 +73,10 @@ export class Constants {
   #conversion(call: Call): Value | undefined {
     if (!CONVERSIONS.has(call.function) || call.args.length !== 1) return undefined
     const argument = this.of(call.args[0]!)
-    const [overload] = this.#checked.overloadsOf(call)
-    if (argument === undefined || overload === undefined) return undefined
+    if (argument === undefined) return undefined
+    const overloads = this.#checked.overloadsOf(call)
     try {
-      return overload.evaluate(argument as never)
+      return chooseOverload(overloads, [argument], call.function).evaluate(argument as never)
     } catch (error) {
       throw error instanceof EvaluationError ? new ProgramError(error.message) : error
     }

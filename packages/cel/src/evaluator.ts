@@ -19,8 +19,7 @@ import { fieldOf, found, holder, optionalSelect, presence } from './fields.ts'
 import { indexed, positionOf } from './libraries/operators.ts'
 import { Failure, attempt, notStrictlyFalse, optionalOf, orElse, shortCircuit } from './steps.ts'
 import type { Run, Step, Variables } from './steps.ts'
-import { matchesType } from './values/runtime-types.ts'
-import type { Overload } from './checking/signature.ts'
+import { chooseOverload } from './overload-choice.ts'
 import { mentionsDynamic } from './checking/types.ts'
 import {
   ArrayList,
@@ -107,6 +106,8 @@ class Planner {
     }
     const local = this.#locals.findLast((variable) => variable.name === name)
     if (local !== undefined && reference === undefined) {
+      if (this.#checked.typeOf(expression).kind === 'type')
+        throw new ProgramError(`reference to undefined type: ${name}`)
       const { slot } = local
       return ({ meter, slots }) => {
         meter.charge(1)
@@ -205,8 +206,8 @@ class Planner {
       const values = steps.map((step) => step(run))
       // What may be null by its schema has the type of what it is otherwise.
       const isKnown = certain && !values.includes(null)
-      const overload = isKnown ? only! : choose(overloads, values, call.function)
-      // Assertion: the checker has matched arguments to parameters, or `choose` has.
+      const overload = isKnown ? only! : chooseOverload(overloads, values, call.function)
+      // Assertion: the checker has matched arguments to parameters, or `chooseOverload` has.
       const result = overload.evaluate(...(values as never[]))
       run.meter.charge(overload.cost === undefined ? 1 : overload.cost(values, result))
       return result
@@ -330,22 +331,3 @@ function* pairsOf(over: Value, two: boolean): Iterable<readonly [Value, Value]> 
     for (const key of over.keys()) yield [key, two ? over.get(key)! : null]
   } else throw new EvaluationError(`got '${typeNameOf(over)}', expected iterable type`)
 }
-
-function choose(overloads: readonly Overload[], values: readonly Value[], name: string): Overload {
-  for (const overload of overloads) {
-    if (overload.parameters.every((type, index) => matchesType(values[index]!, type)))
-      return overload
-  }
-  throw new EvaluationError(noOverload(values, name))
-}
-
-/** Null has no operators and no size; other values know their own, and other texts. */
-function noOverload(values: readonly Value[], name: string): string {
-  const isNull = values[0] === null
-  if (name.includes('_')) return isNull ? `no such overload: ${name}` : 'no such overload'
-  if (isNull && name === 'size') return 'no such overload: size'
-  if (isNull && TEXT_TESTS.has(name)) return 'no such overload'
-  return `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`
-}
-
-const TEXT_TESTS = new Set(['contains', 'startsWith', 'endsWith', 'matches'])

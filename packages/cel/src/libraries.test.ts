@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { problem, result } from './fixtures.ts'
 import { AuthorizerValue, CostMeter, POLICY_ENVIRONMENT, compile } from './index.ts'
 import type { Question } from './index.ts'
+import { CostExceeded } from './values/values.ts'
 import { AUTHORIZER_TYPE } from './libraries/authorizer.ts'
 
 /** Each row is an expression and what it gives. */
@@ -16,22 +17,31 @@ function table(title: string, rows: readonly (readonly [string, unknown])[]): vo
 table('conversions', [
   [`int('12') + int(3.9) + int(4u)`, 19],
   [`int('x')`, "program instantiation failed: type conversion error from 'string' to 'int'"],
-  [`int(dyn('x'))`, "error: type conversion error from 'string' to 'int'"],
-  [`uint(dyn('-1'))`, "error: type conversion error from 'string' to 'uint'"],
-  [`double(dyn('1e400'))`, "error: type conversion error from 'string' to 'double'"],
-  [`bool(dyn('yes'))`, "error: type conversion error from 'string' to 'bool'"],
+  [`int(dyn('x'))`, "program instantiation failed: type conversion error from 'string' to 'int'"],
+  [
+    `uint(dyn('-1'))`,
+    "program instantiation failed: type conversion error from 'string' to 'uint'",
+  ],
+  [
+    `double(dyn('1e400'))`,
+    "program instantiation failed: type conversion error from 'string' to 'double'",
+  ],
+  [
+    `bool(dyn('yes'))`,
+    "program instantiation failed: type conversion error from 'string' to 'bool'",
+  ],
   [
     `duration(dyn('x'))`,
-    "error: type conversion error from 'string' to 'google.protobuf.Duration'",
+    "program instantiation failed: type conversion error from 'string' to 'google.protobuf.Duration'",
   ],
   [
     `timestamp(dyn('x'))`,
-    "error: type conversion error from 'string' to 'google.protobuf.Timestamp'",
+    "program instantiation failed: type conversion error from 'string' to 'google.protobuf.Timestamp'",
   ],
   ['int(1e30)', 'program instantiation failed: integer overflow'],
   [`int(double('NaN'))`, 'program instantiation failed: integer overflow'],
   ['uint(-1)', 'program instantiation failed: unsigned integer overflow'],
-  ['int(dyn(1e30))', 'error: integer overflow'],
+  ['int(dyn(1e30))', 'program instantiation failed: integer overflow'],
   ['string(1000000.0) + string(100000.0)', '1e+06100000'],
   [`double('1.5') + double(1)`, 2.5],
   [`string(1) + string(2.5) + string(true) + string(b'z')`, '12.5truez'],
@@ -93,6 +103,7 @@ table('strings', [
   [`'abc'.indexOf('c', 9) + 'abc'.lastIndexOf('c', 3)`, -2],
   [`'abc'.indexOf('', 9) + 'abc'.lastIndexOf('', 9)`, 18],
   [`strings.quote('a"\\n')`, '"a\\"\\n"'],
+  [`strings.quote('😀x')`, '"😀x"'],
   [`'abc'.contains('b') && 'abc'.startsWith('a') && 'abc'.endsWith('c')`, true],
   [`'%s is %d, %.2f, %e'.format(['x', 2, 1.5, 1200.0])`, 'x is 2, 1.50, 1.200000×10⁰³'],
   [`'%f %.0f %.0f'.format([1234567.5, 2.5, 3.5])`, '1,234,567.500000 2 4'],
@@ -177,6 +188,168 @@ table('versions that are none, in the words of kube-apiserver 1.36', [
   ],
   [`semver('x', true).major()`, 'error: Invalid character(s) found in major number "x"'],
 ])
+
+table('formats', [
+  // The precision of %e is a width, as in the version of the library that Kubernetes uses.
+  [
+    `'%.0e|%.1e|%.20e|'.format([5.5, 5.5, 5.5])`,
+    '5.500000×10⁰⁰|5.500000×10⁰⁰|       5.500000×10⁰⁰|',
+  ],
+  [`'%e %f %f'.format([double('NaN'), 'NaN', '-Infinity'])`, '   NaN NaN -∞'],
+  [
+    `'%f'.format(dyn(['inf']))`,
+    'error: error during formatting: fixed-point clause can only be used on doubles, was given string',
+  ],
+  [`'%f'.format([1e22])`, '10,000,000,000,000,000,000,000.000000'],
+  [`'%.3f %.0f %.0f'.format([-0.0, -0.4, 999.5])`, '0.000 -0 1,000'],
+  [`'%.102f'.format([0.5])`, `0.5${'0'.repeat(101)}`],
+  // Digits at the end that are zeros are counted in a byte.
+  [`'%.258f'.format([0.5])`, '0.50'],
+  [`'%.1074f'.format([5e-324]).size()`, 1076],
+  [`'%s'.format([-0.0])`, '-0'],
+  [
+    `'%s'.format([[double('NaN'), -0.0, 1e22, double('Infinity')]])`,
+    '["NaN", -0.000000, 10000000000000000000000.000000, "+Inf"]',
+  ],
+  [
+    `'%s'.format([['\\x00\\u00a0\\U000E0001"', b'\\x7f']])`,
+    String.raw`["\x00\u00a0\U000e0001\"", b"\x7f"]`,
+  ],
+  [
+    `'%s'.format(dyn([[optional.of(1)]]))`,
+    'error: error during formatting: no formatting function for optional_type',
+  ],
+  [
+    `'%s'.format([{null: 1}])`,
+    'error: error during formatting: no formatting function for map key of type null_type',
+  ],
+])
+
+test('formats that are written out are read with the expression, clause by clause', () => {
+  const rows: readonly (readonly [string, string])[] = [
+    [`'%é'.format([1])`, 'could not parse formatting clause: unrecognized formatting clause "Ã"'],
+    [`'%.3'.format([])`, 'index 0 out of range'],
+    [
+      `'%.9999999999999999999f'.format([1.0])`,
+      'could not parse formatting clause: error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "9999999999999999999": value out of range',
+    ],
+    [
+      `'%s'.format([{?'a': optional.of(1)}])`,
+      'error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given optional_type',
+    ],
+    [
+      `'%s'.format([[{quantity('1'): 1}]])`,
+      'error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given kubernetes.Quantity',
+    ],
+  ]
+  for (const [expression, message] of rows)
+    assert.equal(problem(expression).replace(/^\d+:\d+: /, ''), message, expression)
+})
+
+table('zones of time', [
+  [`timestamp(0).getHours('2:30') * 100 + timestamp(0).getMinutes('2:30')`, 230],
+  [`timestamp(0).getHours('-2:30') * 100 + timestamp(0).getMinutes('-2:30')`, 2130],
+  [`timestamp(0).getHours('1:')`, 'error: strconv.Atoi: parsing "": invalid syntax'],
+  [`timestamp(0).getHours('+ab:00')`, 'error: strconv.Atoi: parsing "+ab": invalid syntax'],
+  [
+    `timestamp(0).getHours('99999999999999999999:00')`,
+    'error: strconv.Atoi: parsing "99999999999999999999": value out of range',
+  ],
+  [`timestamp(0).getHours('Local')`, 0],
+  [`timestamp(0).getHours('US/Pacific')`, 16],
+  [`timestamp(0).getHours('EST5EDT')`, 19],
+  ...['PST', 'utc', 'europe/berlin', 'America/New_york'].map(
+    (zone) => [`timestamp(0).getHours('${zone}')`, `error: unknown time zone ${zone}`] as const,
+  ),
+  [`timestamp(0).getHours('../etc')`, 'error: time: invalid location name'],
+  [`timestamp('0001-01-01T00:00:00Z').getDayOfYear()`, 0],
+  [`timestamp('0001-01-01T00:00:00Z').getDayOfYear('America/New_York')`, 365],
+  [`string(timestamp('2024-02-29T3:59:59Z'))`, '2024-02-29T03:59:59Z'],
+  [
+    `timestamp(dyn('2024-02-29t23:59:59z'))`,
+    `program instantiation failed: type conversion error from 'string' to 'google.protobuf.Timestamp'`,
+  ],
+  [`timestamp(0) - duration('-2562047h47m16.854775808s')`, 'error: integer overflow'],
+])
+
+table('durations', [
+  // Their text is that of a double.
+  [`string(duration('1ns'))`, '0.000000001s'],
+  [`string(duration('-1.5us'))`, '-0.0000015s'],
+  [`string(duration('1000000h1ns'))`, '3600000000s'],
+  [`string(duration('2562047h47m16.854775807s'))`, '9223372036.854776s'],
+  [`duration(1 + 1)`, `error: type conversion error from 'int' to 'google.protobuf.Duration'`],
+  [
+    `duration(dyn(1))`,
+    `program instantiation failed: type conversion error from 'int' to 'google.protobuf.Duration'`,
+  ],
+  [`string(dyn(null))`, 'program instantiation failed: no such overload: string(null_type)'],
+])
+
+test('a whole number that is written out is no duration', () => {
+  assert.equal(problem('duration(1)'), '1:10: invalid duration argument')
+})
+
+test('lists are flattened for what the depth that is asked for costs', () => {
+  assert.equal(result('[[1], [2]].flatten(400000).size()'), 2)
+  assert.throws(() => result('[[1], [2]].flatten(500000).size()'), CostExceeded)
+  assert.throws(() => result('lists.range(1000001)'), CostExceeded)
+})
+
+table('sums of quantities equal others, and no other equals them', [
+  [`quantity('1').add(1) == quantity('2')`, true],
+  [`quantity('2') == quantity('1').add(1)`, 'error: no such overload'],
+  [`quantity('2') != quantity('1').sub(quantity('1'))`, 'error: no such overload'],
+  [`quantity('2') in [quantity('1').add(1)]`, false],
+  [`quantity('1').add(1) in [quantity('2')]`, true],
+  [`[quantity('2')].indexOf(quantity('1').add(1))`, -1],
+  [`quantity('2').compareTo(quantity('1').add(1))`, 0],
+  // Within lists and maps an error is no difference.
+  [`[quantity('3')] == [quantity('1').add(1)]`, true],
+  [`{'a': quantity('3')} == {'a': quantity('1').add(1)}`, true],
+  [`[quantity('2'), quantity('1').add(1)].distinct().size()`, 1],
+  [`sets.contains([quantity('2')], [quantity('1').add(1)])`, true],
+  [`sets.contains([quantity('1').add(1)], [quantity('2')])`, false],
+])
+
+test('what is put in as optional has to be one', () => {
+  const rows = [
+    [`[?1]`, "1:3: expected type 'optional_type(int)' but found 'int'"],
+    [`{?'a': [1]}`, "1:8: expected type 'optional_type(list(int))' but found 'list(int)'"],
+    [
+      `[?{}]`,
+      "1:3: expected type 'optional_type(map(_var0, _var1))' but found 'map(_var0, _var1)'",
+    ],
+  ] as const
+  for (const [expression, message] of rows) assert.equal(problem(expression), message)
+  assert.match(
+    String(result(`[?'a' + 1]`)),
+    /expected type 'optional_type\(!error!\)' but found '!error!'/,
+  )
+})
+
+test('what stands for types in a fold is not known to programs', () => {
+  assert.equal(
+    result('[type(1)].map(x, x == int)'),
+    'program instantiation failed: reference to undefined type: x',
+  )
+})
+
+test('new lists cost as they do when they are written out, and their elements', () => {
+  const costs = [
+    ['[1, 2, 3].reverse().size()', 15],
+    ['[1, 2, 3].slice(0, 2).size()', 14],
+    ['[3, 1, 2].sort().size()', 30],
+    ['[3, 1, 2].distinct().size()', 30],
+    ['[[3], [1], [2]].flatten().size()', 15],
+    ['lists.range(1000).size()', 1012],
+  ] as const
+  for (const [expression, cost] of costs) {
+    const meter = new CostMeter(10_000)
+    compile(expression, POLICY_ENVIRONMENT).evaluate(() => undefined, meter)
+    assert.equal(meter.spent, cost, expression)
+  }
+})
 
 table('which quantities count as integers depends on how they are written', [
   ...(['1Gi', '10Ti', '1e3', '9E', '999999999999999999', '12e6'].map((text) => [

@@ -1,4 +1,6 @@
 /** Semantic versions. https://semver.org/spec/v2.0.0.html */
+import { goQuote } from './go/go-quote.ts'
+
 const VERSION =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/
 const MAX_NUMBER = 2n ** 64n - 1n
@@ -55,12 +57,12 @@ export function semanticVersionProblem(text: string, tolerant: boolean): string 
     numberProblem('Patch', patch!) ??
     preRelease?.split('.').map(preReleaseProblem).find(Boolean) ??
     build?.split('.').map(buildProblem).find(Boolean) ??
-    `Invalid character(s) found in version ${JSON.stringify(text)}`
+    `Invalid character(s) found in version ${goQuote(text)}`
   )
 }
 
 function numberProblem(name: string, text: string): string | undefined {
-  const shown = JSON.stringify(text)
+  const shown = goQuote(text)
   if (!/^\d*$/.test(text))
     return `Invalid character(s) found in ${name.toLowerCase()} number ${shown}`
   if (/^0./.test(text)) return `${name} number must not contain leading zeroes ${shown}`
@@ -68,13 +70,13 @@ function numberProblem(name: string, text: string): string | undefined {
 }
 
 function countProblem(text: string): string | undefined {
-  const parsing = `strconv.ParseUint: parsing ${JSON.stringify(text)}`
+  const parsing = `strconv.ParseUint: parsing ${goQuote(text)}`
   if (text === '') return `${parsing}: invalid syntax`
   return BigInt(text) > MAX_NUMBER ? `${parsing}: value out of range` : undefined
 }
 
 function preReleaseProblem(text: string): string | undefined {
-  const shown = JSON.stringify(text)
+  const shown = goQuote(text)
   if (text === '') return 'Prerelease is empty'
   if (!/^[0-9A-Za-z-]+$/.test(text)) return `Invalid character(s) found in prerelease ${shown}`
   if (!DIGITS.test(text)) return undefined
@@ -85,7 +87,7 @@ function preReleaseProblem(text: string): string | undefined {
 function buildProblem(text: string): string | undefined {
   if (text === '') return 'Build meta data is empty'
   if (/^[0-9A-Za-z-]+$/.test(text)) return undefined
-  return `Invalid character(s) found in build meta data ${JSON.stringify(text)}`
+  return `Invalid character(s) found in build meta data ${goQuote(text)}`
 }
 
 /** Below zero: `a` is the older one. Build metadata does not count. */

@@ -296,9 +296,10 @@ class Checker implements Checked {
 
   #elementType(at: Expression, type: CelType, optional: boolean): CelType {
     const settled = this.#substitution.apply(type)
-    if (!optional || isDynamic(settled)) return settled
+    if (!optional || settled.kind === 'dyn') return settled
     if (isOptional(settled)) return settled.parameters[0]!
-    return this.#report(at, `expected type 'optional_type(dyn)' but found '${typeText(settled)}'`)
+    const found = typeText(settled)
+    return this.#report(at, `expected type 'optional_type(${found})' but found '${found}'`)
   }
 
   #joined(joined: CelType | undefined, type: CelType): CelType {

@@ -34,8 +34,8 @@ export function checkLiterals(checked: Checked): Problem[] {
     const argument = all[check.index]
     const value = argument === undefined ? undefined : literalOf(argument)
     const holds =
-      typeof value === 'bigint' && call.function === 'timestamp'
-        ? isTimestamp(value * NANOS_PER_SECOND)
+      typeof value === 'bigint'
+        ? call.function === 'timestamp' && isTimestamp(value * NANOS_PER_SECOND)
         : typeof value !== 'string' || check.holds(value)
     if (argument !== undefined && !holds)
       problems.push({ offset: argument.offset, message: `invalid ${call.function} argument` })

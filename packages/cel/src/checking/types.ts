@@ -176,6 +176,21 @@ export function runtimeTypeName(type: CelType): string {
   }
 }
 
+const SCALARS: ReadonlySet<CelType['kind']> = new Set([
+  'bool',
+  'int',
+  'uint',
+  'double',
+  'timestamp',
+  'duration',
+])
+
+/** Whether there is nothing to count in a value. An optional is what it may hold. */
+export function isScalar(type: CelType): boolean {
+  if (type.kind === 'opaque' && type.name === 'optional_type') return isScalar(type.parameters[0]!)
+  return SCALARS.has(type.kind)
+}
+
 /** Dyn, and the type of what is broken, agree with everything. */
 export function isDynamic({ kind }: CelType): boolean {
   return kind === 'dyn' || kind === 'error'

@@ -6,6 +6,7 @@ import { ACCUMULATOR } from '../syntax/ast.ts'
 import type { Call, Expression, Fold, Literal, Select } from '../syntax/ast.ts'
 import type { Checked } from '../checking/checked.ts'
 import type { CallEstimate, EstimatedArgument, Overload } from '../checking/signature.ts'
+import { isScalar } from '../checking/types.ts'
 import type { CelType, ListType } from '../checking/types.ts'
 import { UNKNOWN_SIZE, exactly, sum, product, union } from './cost-range.ts'
 import type { CostRange } from './cost-range.ts'
@@ -286,21 +287,6 @@ class Estimator {
     const size = path && this.#declaredSize([...path, '@items'])
     return { type: element, size: size ?? UNKNOWN_SIZE }
   }
-}
-
-const SCALARS: ReadonlySet<CelType['kind']> = new Set([
-  'bool',
-  'int',
-  'uint',
-  'double',
-  'timestamp',
-  'duration',
-])
-
-/** An optional is what it may hold. */
-function isScalar(type: CelType): boolean {
-  if (type.kind === 'opaque' && type.name === 'optional_type') return isScalar(type.parameters[0]!)
-  return SCALARS.has(type.kind)
 }
 
 function estimateOf(overload: Overload, args: readonly EstimatedArgument[]): CallEstimate {

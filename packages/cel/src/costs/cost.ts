@@ -1,6 +1,15 @@
 /** What calls cost while they run. Functions that look at every character or element cost by their number. */
-import { PATTERN_FACTOR, STRING_TRAVERSAL, exactly, product, scaled, sum } from './cost-range.ts'
-import type { Costs } from '../checking/signature.ts'
+import {
+  PATTERN_FACTOR,
+  STRING_TRAVERSAL,
+  UNKNOWN_SIZE,
+  exactly,
+  product,
+  scaled,
+  sum,
+} from './cost-range.ts'
+import type { Costs, EstimatedArgument } from '../checking/signature.ts'
+import { isScalar } from '../checking/types.ts'
 import { CelList, CelMap, CelOptional, CostExceeded, Opaque, textLength } from '../values/values.ts'
 import type { Value } from '../values/values.ts'
 
@@ -102,9 +111,15 @@ export const COMPARISON: Costs = {
   cost: (args) =>
     Math.ceil(Math.min(actualSize(args[0]!), actualSize(args[1]!)) * STRING_TRAVERSAL),
   estimate: ([a, b]) => {
-    const max = Math.min(a!.size.max, b!.size.max)
+    const max = Math.min(boundOf(a!), boundOf(b!))
     return { cost: scaled({ min: max > 0 ? 1 : 0, max }, STRING_TRAVERSAL) }
   },
+}
+
+/** How much there is to compare; of optional texts, lists and maps nothing is known. */
+function boundOf({ type, size }: EstimatedArgument): number {
+  const isOptional = type.kind === 'opaque' && type.name === 'optional_type'
+  return isOptional && !isScalar(type) ? UNKNOWN_SIZE.max : size.max
 }
 
 /** Of values of libraries only equality is estimated by what they are. */

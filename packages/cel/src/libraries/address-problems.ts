@@ -1,4 +1,5 @@
 /** What Go says of a text that is no IP address: the first thing that it cannot read, and what is left from there. */
+import { goQuote } from '@gyropilot/schema/go-quote'
 
 const HEX_DIGITS = /^[0-9a-fA-F]*/
 const GROUP_DIGITS_MAX = 4
@@ -10,7 +11,7 @@ const IPV4_BYTES = 4
 /** `ParseAddr("1:2"): address string too short`. */
 export function addressProblem(text: string): string {
   const [sign] = /[.:%]/.exec(text) ?? []
-  return `ParseAddr(${JSON.stringify(text)}): ${problemBySign(text, sign)}`
+  return `ParseAddr(${goQuote(text)}): ${problemBySign(text, sign)}`
 }
 
 function problemBySign(text: string, sign: string | undefined): string {
@@ -40,7 +41,7 @@ function ipv4Problem(text: string): string {
   return 'IPv4 address too short'
 }
 
-const at = (rest: string): string => ` (at ${JSON.stringify(rest)})`
+const at = (rest: string): string => ` (at ${goQuote(rest)})`
 
 function ipv6Problem(text: string): string {
   const percent = text.indexOf('%')

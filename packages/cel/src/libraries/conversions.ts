@@ -58,8 +58,8 @@ function uintOfDouble(value: number): CelUint {
   return uint(BigInt(Math.trunc(value)))
 }
 
-const notA = (type: string): EvaluationError =>
-  new EvaluationError(`type conversion error from 'string' to '${type}'`)
+const notA = (type: string, from = 'string'): EvaluationError =>
+  new EvaluationError(`type conversion error from '${from}' to '${type}'`)
 
 function parseInteger(text: string): bigint {
   if (!/^[+-]?\d+$/.test(text)) throw notA('int')
@@ -233,6 +233,10 @@ export const CONVERSIONS: Library = {
     declare('timestamp(string): timestamp', timestampOf),
     declare('timestamp(int): timestamp', timestampOfSeconds),
     declare('duration(string): duration', durationOf),
+    // It is declared, and does not work.
+    declare('duration(int): duration', () => {
+      throw notA('google.protobuf.Duration', 'int')
+    }),
     declare('dyn(A): dyn', same),
     declare('type(A): type(A)', (value: Value) => new TypeValue(typeOfValue(value))),
   ],

@@ -3,6 +3,7 @@
  * the library that Kubernetes uses does.
  */
 import { isUtf8 } from 'node:buffer'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Call, Expression } from '../syntax/ast.ts'
 import type { Checked } from '../checking/checked.ts'
 import type { Problem } from '../syntax/source.ts'
@@ -16,6 +17,7 @@ import {
   CelTimestamp,
   CelUint,
   EvaluationError,
+  MAX_INT,
   TypeValue,
   typeNameOf,
 } from '../values/values.ts'
@@ -29,7 +31,6 @@ interface Clause {
 }
 
 const DEFAULT_PRECISION = 6
-const MOST_DIGITS = 100
 
 interface Verb {
   /** What is said of other values. */
@@ -57,13 +58,18 @@ const VERBS: Readonly<Record<string, Verb>> = {
     refusal: 'fixed-point clause can only be used on doubles',
     // Also texts, of which only a run can tell that they are no numbers.
     accepts: ['double', 'string'],
-    write: (value, precision) => (typeof value === 'number' ? fixed(value, precision) : undefined),
+    write: (value, precision) => {
+      const number = doubleOf(value)
+      return number === undefined ? undefined : fixed(number, precision)
+    },
   },
   e: {
     refusal: 'scientific clause can only be used on doubles',
     accepts: ['double', 'string'],
-    write: (value, precision) =>
-      typeof value === 'number' ? scientific(value, precision) : undefined,
+    write: (value, precision) => {
+      const number = doubleOf(value)
+      return number === undefined ? undefined : scientific(number, precision)
+    },
   },
   b: {
     refusal: 'only integers and bools can be formatted as binary',
@@ -88,56 +94,63 @@ const VERBS: Readonly<Record<string, Verb>> = {
   },
 }
 
-/** Texts and clauses in turn. Throws EvaluationError. */
-function partsOf(text: string): (string | Clause)[] {
-  const parts: (string | Clause)[] = []
+/** Texts and clauses in turn, with as many clauses as there are arguments. Throws EvaluationError. */
+function* partsOf(text: string, args: number): Iterable<string | Clause> {
+  let clauses = 0
   for (let at = 0; at < text.length;) {
     const percent = text.indexOf('%', at)
-    parts.push(text.slice(at, percent < 0 ? text.length : percent))
-    if (percent < 0) break
+    yield text.slice(at, percent < 0 ? text.length : percent)
+    if (percent < 0) return
     if (text[percent + 1] === '%') {
-      parts.push('%')
+      yield '%'
       at = percent + 2
       continue
     }
-    const [, dot, digits = '', verb] = /^%(\.(\d*))?(\D)?/.exec(text.slice(percent))!
+    if (percent + 1 === text.length) throw new EvaluationError('unexpected end of string')
+    if (clauses >= args) throw new EvaluationError(`index ${clauses} out of range`)
+    clauses++
+    const [whole, dot, digits = '', verb] = /^%(\.(\d*))?(\D)?/u.exec(text.slice(percent))!
     if (dot !== undefined) checkPrecision(digits, verb)
-    const shown = verb ?? text[percent + 1]
-    if (shown === undefined) throw new EvaluationError('unexpected end of string')
+    const shown = verb ?? text[percent + 1]!
     if (VERBS[shown] === undefined)
       throw new EvaluationError(
-        `could not parse formatting clause: unrecognized formatting clause "${shown}"`,
+        `${CLAUSE_PROBLEM}unrecognized formatting clause "${firstByteOf(shown)}"`,
       )
-    const precision = dot === undefined ? DEFAULT_PRECISION : Number(digits)
-    parts.push({ verb: shown, precision: Math.min(precision, MOST_DIGITS) })
-    at = percent + 2 + (dot?.length ?? 0)
+    yield { verb: shown, precision: dot === undefined ? DEFAULT_PRECISION : Number(digits) }
+    at = percent + whole.length
   }
-  return parts
 }
 
+const CLAUSE_PROBLEM = 'could not parse formatting clause: '
+const PRECISION_PROBLEM = `${CLAUSE_PROBLEM}error while parsing precision: `
+
 function checkPrecision(digits: string, verb: string | undefined): void {
-  const prefix = 'could not parse formatting clause: error while parsing precision: '
   if (verb === undefined)
-    throw new EvaluationError(`${prefix}could not find end of precision specifier`)
-  if (digits === '')
-    throw new EvaluationError(
-      `${prefix}error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax`,
-    )
+    throw new EvaluationError(`${PRECISION_PROBLEM}could not find end of precision specifier`)
+  const refused = `${PRECISION_PROBLEM}error while converting precision to integer: strconv.Atoi: parsing ${goQuote(digits)}: `
+  if (digits === '') throw new EvaluationError(`${refused}invalid syntax`)
+  if (BigInt(digits) > MAX_INT) throw new EvaluationError(`${refused}value out of range`)
 }
+
+/** A clause is a byte, and shown as if it were a character. */
+const firstByteOf = (character: string): string => String.fromCharCode(Buffer.from(character)[0]!)
 
 /** Throws EvaluationError when clauses and arguments do not fit. */
 export function formatText(text: string, args: CelList): string {
   let next = 0
-  const written = partsOf(text).map((part) => {
-    if (typeof part === 'string') return part
-    if (next >= args.length) throw new EvaluationError(`index ${next} out of range`)
+  let written = ''
+  for (const part of partsOf(text, args.length)) {
+    if (typeof part === 'string') {
+      written += part
+      continue
+    }
     const value = args.at(next++)
     const { refusal, write } = VERBS[part.verb]!
     const clause = write(value, part.precision)
     if (clause === undefined) throw refused(refusal, typeNameOf(value))
-    return clause
-  })
-  return written.join('')
+    written += clause
+  }
+  return written
 }
 
 /** What can be told of a format that is written out, before it is used. */
@@ -146,26 +159,24 @@ export function formatProblems(checked: Checked, call: Call): Problem[] {
   const [list] = args
   if (target?.kind !== 'literal' || typeof target.value !== 'string') return []
   if (list?.kind !== 'list') return []
-  let clauses: readonly Clause[]
+  const { elements } = list
+  let clauses = 0
   try {
-    clauses = partsOf(target.value).filter((part) => typeof part !== 'string')
+    for (const part of partsOf(target.value, elements.length)) {
+      if (typeof part === 'string') continue
+      const misfit = misfitOf(checked, elements[clauses++]!, VERBS[part.verb]!)
+      if (misfit !== undefined) return [misfit]
+    }
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error
     return [{ offset, message: error.message }]
   }
-  const { elements } = list
-  for (const [index, { verb }] of clauses.entries()) {
-    const element = elements[index]
-    if (element === undefined) return [{ offset, message: `index ${index} out of range` }]
-    const misfit = misfitOf(checked, element, VERBS[verb]!)
-    if (misfit !== undefined) return [misfit]
-  }
-  if (elements.length <= clauses.length) return []
-  const counts = `expected ${clauses.length}, got ${elements.length}`
+  if (elements.length <= clauses) return []
+  const counts = `expected ${clauses}, got ${elements.length}`
   return [{ offset, message: `too many arguments supplied to string.format (${counts})` }]
 }
 
-/** Of what is written out also the elements. */
+/** Of what is written out also the elements, keys and values. */
 function misfitOf(checked: Checked, element: Expression, verb: Verb): Problem | undefined {
   const type = checked.typeOf(element)
   const accepted: readonly CelType['kind'][] = ['dyn', 'error', 'parameter', ...verb.accepts]
@@ -173,8 +184,15 @@ function misfitOf(checked: Checked, element: Expression, verb: Verb): Problem | 
     const shown = runtimeTypeName(type)
     return { offset: element.offset, message: refused(verb.refusal, shown).message }
   }
-  if (element.kind !== 'list') return undefined
-  return element.elements.map((each) => misfitOf(checked, each, verb)).find(Boolean)
+  return partsWithin(element)
+    .map((each) => misfitOf(checked, each, verb))
+    .find(Boolean)
+}
+
+function partsWithin(expression: Expression): readonly Expression[] {
+  if (expression.kind === 'list') return expression.elements
+  if (expression.kind !== 'map') return []
+  return expression.entries.flatMap(({ key, value }) => [key, value])
 }
 
 function refused(what: string, type: string): EvaluationError {
@@ -200,9 +218,9 @@ function plainText(value: Value): string | undefined {
   if (value instanceof CelList) return `[${[...value].map(nestedText).join(', ')}]`
   if (!(value instanceof CelMap)) return undefined
   const entries = [...value.keys()].map((key) => {
-    if (typeof key === 'number')
+    if (typeof key === 'number' || key === null)
       throw new EvaluationError(
-        'error during formatting: no formatting function for map key of type double',
+        `error during formatting: no formatting function for map key of type ${typeNameOf(key)}`,
       )
     return [nestedText(key), nestedText(value.get(key)!)]
   })
@@ -220,14 +238,26 @@ function bytesText(bytes: Uint8Array): string {
 
 /** Within lists and maps values look as they are written in expressions. */
 function nestedText(value: Value): string {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'number' && Number.isFinite(value)) return rounded(value, DEFAULT_PRECISION)
+  if (typeof value === 'string') return goQuote(value)
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? rounded(value, DEFAULT_PRECISION) : `"${doubleText(value)}"`
   const text = plainText(value)
-  if (text === undefined) throw refused(VERBS['s']!.refusal, typeNameOf(value))
-  if (value instanceof Uint8Array) return `b${JSON.stringify(text)}`
-  if (value instanceof CelTimestamp) return `timestamp(${JSON.stringify(text)})`
-  if (value instanceof CelDuration) return `duration(${JSON.stringify(text)})`
+  if (text === undefined)
+    throw new EvaluationError(
+      `error during formatting: no formatting function for ${typeNameOf(value)}`,
+    )
+  if (value instanceof Uint8Array) return `b${goQuote(text)}`
+  if (value instanceof CelTimestamp) return `timestamp(${goQuote(text)})`
+  if (value instanceof CelDuration) return `duration(${goQuote(text)})`
   return text
+}
+
+/** What is no finite number may also be given as text. */
+function doubleOf(value: Value): number | undefined {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && ['NaN', 'Infinity', '-Infinity'].includes(value)
+    ? Number(value)
+    : undefined
 }
 
 function specialText(value: number): string {
@@ -236,27 +266,53 @@ function specialText(value: number): string {
 
 function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return specialText(value)
-  return rounded(value, precision).replace(/\d(?=(\d{3})+(?!\d))(?<!\.\d*)/g, '$&,')
+  // Where these are written for people, nothing has no sign.
+  return rounded(value === 0 ? 0 : value, precision).replace(/^-?\d+/, (whole) =>
+    whole.replaceAll(/\d(?=(\d{3})+$)/g, '$&,'),
+  )
 }
+
+/** No double has more digits behind the point. */
+const MOST_DIGITS = 1074
+/** Only so many zeros are written at the end: the number of digits is kept in a byte. */
+const DIGITS_LIMIT = 256
 
 /** Ties go to the even digit, as in Go. */
 function rounded(value: number, precision: number): string {
-  const text = value.toFixed(precision)
-  const exact = value.toFixed(MOST_DIGITS)
-  const isTie = /^50*$/.test(exact.slice(exact.indexOf('.') + 1 + precision))
-  if (!isTie || precision === MOST_DIGITS) return text
-  const cut = exact.slice(0, exact.indexOf('.') + 1 + precision).replace(/\.$/, '')
-  return Number(cut.at(-1)) % 2 === 0 ? cut : text
+  const digits = Math.min(precision, MOST_DIGITS)
+  const { numerator, denominator } = fractionOf(Math.abs(value))
+  const scaled = numerator * 10n ** BigInt(digits)
+  const rest = (scaled % denominator) * 2n
+  let count = scaled / denominator
+  if (rest > denominator || (rest === denominator && count % 2n === 1n)) count++
+  const text = count.toString().padStart(digits + 1, '0')
+  const point = text.length - digits
+  const least = precision % DIGITS_LIMIT
+  let decimals = text.slice(point)
+  if (precision >= DIGITS_LIMIT) decimals = decimals.replace(/0+$/, '').padEnd(least, '0')
+  const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+  return `${sign}${text.slice(0, point)}${decimals === '' ? '' : `.${decimals}`}`
+}
+
+/** A double is a whole number of halves of halves. */
+function fractionOf(value: number): { numerator: bigint; denominator: bigint } {
+  let [whole, denominator] = [value, 1n]
+  while (!Number.isInteger(whole)) {
+    whole *= 2
+    denominator *= 2n
+  }
+  return { numerator: BigInt(whole), denominator }
 }
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
-function scientific(value: number, precision: number): string {
-  if (!Number.isFinite(value)) return specialText(value)
-  const [mantissa, exponent = ''] = value.toExponential(precision).split('e')
+/** Always with six digits: the precision is how wide it is at least. */
+function scientific(value: number, width: number): string {
+  if (!Number.isFinite(value)) return specialText(value).padStart(width)
+  const [mantissa, exponent = ''] = value.toExponential(DEFAULT_PRECISION).split('e')
   const digits = exponent.replace(/^[+-]/, '').padStart(2, '0')
   const raised = [...digits].map((digit) => SUPERSCRIPTS[Number(digit)]).join('')
-  return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`
+  return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`.padStart(width)
 }
 
 function integerOf(value: Value): bigint | undefined {

@@ -1,4 +1,5 @@
 /** URLs as Go's net/url reads them, and what it says of those that it refuses. https://pkg.go.dev/net/url */
+import { goQuote } from '@gyropilot/schema/go-quote'
 
 export interface GoUrl {
   readonly scheme: string
@@ -99,7 +100,7 @@ function parsedHost(host: string): string {
 }
 
 function checkPort(text: string): void {
-  if (!/^(:\d*)?$/.test(text)) throw new UrlError(`invalid port ${JSON.stringify(text)} after host`)
+  if (!/^(:\d*)?$/.test(text)) throw new UrlError(`invalid port ${goQuote(text)} after host`)
 }
 
 /** Bytes that need no escape in a host. */
@@ -117,7 +118,7 @@ export function unescape(text: string, part: Part): string {
     at += character.length
     if (character !== '%') {
       if (isHost && character < '\x80' && !HOST.test(character))
-        throw new UrlError(`invalid character ${JSON.stringify(character)} in host name`)
+        throw new UrlError(`invalid character ${goQuote(character)} in host name`)
       bytes.push(...Buffer.from(part === 'query' && character === '+' ? ' ' : character))
       continue
     }
@@ -135,7 +136,7 @@ export function unescape(text: string, part: Part): string {
 }
 
 function refusedEscape(text: string): UrlError {
-  return new UrlError(`invalid URL escape ${JSON.stringify(text)}`)
+  return new UrlError(`invalid URL escape ${goQuote(text)}`)
 }
 
 function escapedPathOf(path: string): string {

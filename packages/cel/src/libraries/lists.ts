@@ -18,9 +18,11 @@ import {
   CelDuration,
   CelList,
   CelUint,
+  CostExceeded,
   EvaluationError,
   MAX_INT,
   MIN_INT,
+  typeNameOf,
 } from '../values/values.ts'
 import type { Value } from '../values/values.ts'
 import { int, uint } from './operators.ts'
@@ -113,14 +115,15 @@ function flatten(list: CelList, depth = 1n): CelList {
 
 function distinct(list: CelList): CelList {
   const kept: Value[] = []
-  for (const item of list) if (!kept.some((other) => equal(other, item))) kept.push(item)
+  for (const item of list) if (!kept.some((other) => equal(item, other))) kept.push(item)
   return new ArrayList(kept)
 }
 
 const MOST_IN_RANGE = 1_000_000n
 
 function range(count: bigint): CelList {
-  if (count > MOST_IN_RANGE) throw new EvaluationError(`range ${count} exceeds ${MOST_IN_RANGE}`)
+  // No expression may cost as much.
+  if (count > MOST_IN_RANGE) throw new CostExceeded()
   return new ArrayList(Array.from({ length: Math.max(Number(count), 0) }, (_, n) => BigInt(n)))
 }
 
@@ -131,6 +134,8 @@ function sorted(list: CelList): CelList {
 /** Sorts the first list by the keys at the same places of the second. */
 function sortByKeys(list: CelList, keys: CelList): CelList {
   const pairs = [...list].map((item, index) => ({ item, key: keys.at(index) }))
+  if (new Set(pairs.map(({ key }) => typeNameOf(key))).size > 1)
+    throw new EvaluationError('list elements must have the same type')
   return new ArrayList(pairs.toSorted((a, b) => compare(a.key, b.key)).map(({ item }) => item))
 }
 
@@ -140,12 +145,14 @@ const LIST_COST = 10
 const allocating = (size: CostRange, passes: number): CostRange =>
   sum(scaled(size, passes), exactly(1 + LIST_COST))
 
+const allocated = (size: number): number => size + 1 + LIST_COST
+
 const SAME_SIZE: Costs = {
-  cost: (args) => actualSize(args[0]!) + 1,
+  cost: (args) => allocated(actualSize(args[0]!)),
   estimate: ([list]) => ({ cost: allocating(list!.size, 1), size: list!.size }),
 }
 const SLICE: Costs = {
-  cost: (args) => actualSize(args[0]!) + 1,
+  cost: (_args, result) => allocated(actualSize(result)),
   estimate: ([list, start, end]) => {
     const from = literalNumber(start!) ?? 0
     const to = literalNumber(end!) ?? list!.size.max
@@ -158,7 +165,7 @@ const PASSES_PER_PAIR = 2
 
 /** Every element with every other; texts are read on the way. */
 const eachPair = (readsTexts: boolean): Costs => ({
-  cost: (args) => actualSize(args[0]!) ** 2 + 1,
+  cost: (args) => allocated(actualSize(args[0]!) ** 2 * PASSES_PER_PAIR),
   estimate: (args) => {
     const { type, size } = args[0]!
     const keys = args.at(-1)!.type
@@ -174,15 +181,16 @@ const eachPair = (readsTexts: boolean): Costs => ({
 })
 const DISTINCT = eachPair(false)
 const SORT = eachPair(true)
+/** By the depth that is asked for, whether or not there is one. */
 const FLATTEN: Costs = {
-  cost: (_args, result) => actualSize(result) + 1,
+  cost: ([list, depth]) => allocated(actualSize(list!) * Number(depth ?? 1)),
   estimate: ([list, depth]) => ({
-    cost: allocating(list!.size, (depth && literalNumber(depth)) ?? 1),
+    cost: allocating(list!.size, depth === undefined ? 1 : (literalNumber(depth) ?? MOST)),
     size: list!.size,
   }),
 }
 const RANGE: Costs = {
-  cost: (_args, result) => actualSize(result) + 1,
+  cost: (_args, result) => allocated(actualSize(result)),
   estimate: ([count]) => {
     const known = literalNumber(count!)
     const size = known === undefined ? UNKNOWN_SIZE : exactly(known)
@@ -219,8 +227,11 @@ export const LISTS: Library = {
   ],
 }
 
+const isIn = (item: Value, list: CelList): boolean =>
+  [...list].some((element) => equal(item, element))
+
 function containsAll(list: CelList, part: CelList): boolean {
-  return [...part].every((item) => indexOf(list, item) >= 0n)
+  return [...part].every((item) => isIn(item, list))
 }
 
 const EACH_WITH_EACH_TWICE: Costs = {
@@ -238,7 +249,7 @@ export const SETS: Library = {
     ),
     declare(
       'sets.intersects(list(A), list(A)): bool',
-      (a: CelList, b: CelList) => [...b].some((item) => indexOf(a, item) >= 0n),
+      (a: CelList, b: CelList) => [...b].some((item) => isIn(item, a)),
       EACH_WITH_EACH,
     ),
   ],

@@ -1,5 +1,6 @@
 /** Named formats of Kubernetes: `format.dns1123Label().validate(name)` gives nothing, or what is wrong. */
 import { matchesFormat } from '@gyropilot/schema/formats'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import {
   dns1035Label,
   dnsLabel,
@@ -68,9 +69,7 @@ const BY_NAME = new Map(FORMATS.map((format) => [format.name, format]))
 
 function uriProblems(text: string): readonly string[] {
   if (text === '') return ['parse "": empty url']
-  return matchesFormat('uri', text)
-    ? []
-    : [`parse ${JSON.stringify(text)}: invalid URI for request`]
+  return matchesFormat('uri', text) ? [] : [`parse ${goQuote(text)}: invalid URI for request`]
 }
 
 function validate(format: FormatValue, text: string): CelOptional {

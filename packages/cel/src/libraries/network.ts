@@ -1,4 +1,5 @@
 /** IP addresses and networks. */
+import { goQuote } from '@gyropilot/schema/go-quote'
 import {
   formatCidr,
   formatIp,
@@ -62,19 +63,19 @@ function parseAddress(text: string): IpAddress | string {
   if (ip === undefined) {
     const [address = '', zone = ''] = text.split('%', 2)
     if (zone !== '' && parseIp(address)?.family === 6)
-      return `IP address ${JSON.stringify(text)} with zone value is not allowed`
-    return `IP Address ${JSON.stringify(text)} parse error during conversion from string: ${addressProblem(text)}`
+      return `IP address ${goQuote(text)} with zone value is not allowed`
+    return `IP Address ${goQuote(text)} parse error during conversion from string: ${addressProblem(text)}`
   }
-  return isMapped(ip) ? `IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed` : ip
+  return isMapped(ip) ? `IPv4-mapped IPv6 address ${goQuote(text)} is not allowed` : ip
 }
 
 function parseNetwork(text: string): Cidr | string {
   const cidr = parseCidr(text)
   if (cidr === undefined) {
-    return `${NETWORK_ERROR}${NETWORK_ERROR}netip.ParsePrefix(${JSON.stringify(text)}): ${prefixProblem(text)}`
+    return `${NETWORK_ERROR}${NETWORK_ERROR}netip.ParsePrefix(${goQuote(text)}): ${prefixProblem(text)}`
   }
   if (!isMapped(cidr)) return cidr
-  return `${NETWORK_ERROR}IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`
+  return `${NETWORK_ERROR}IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`
 }
 
 const NETWORK_ERROR = 'network address parse error during conversion from string: '
@@ -86,7 +87,7 @@ function prefixProblem(text: string): string {
   if (parseIp(address) === undefined) return addressProblem(address)
   return /^(0|[1-9]\d{0,2})$/.test(bits)
     ? 'prefix length out of range'
-    : `bad bits after slash: ${JSON.stringify(bits)}`
+    : `bad bits after slash: ${goQuote(bits)}`
 }
 
 function ip(text: string): IpValue {

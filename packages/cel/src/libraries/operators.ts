@@ -1,7 +1,7 @@
 /** Operators, indexing, membership and size: what the language itself defines. */
 import { COMPARISON, CONCATENATION, EQUALITY, actualSize } from '../costs/cost.ts'
 import { exactly, sum } from '../costs/cost-range.ts'
-import { compare, equal, finderOf } from '../values/equality.ts'
+import { compare, equal, finderOf, isIncomparable } from '../values/equality.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, Library } from '../checking/signature.ts'
 import { isTimestamp } from '../values/time-text.ts'
@@ -88,7 +88,7 @@ const ARITHMETIC = [
     duration(a.nanos - b.nanos),
   ),
   declare('_-_(timestamp, duration): timestamp', (a: CelTimestamp, b: CelDuration) =>
-    timestamp(a, -b.nanos),
+    timestamp(a, duration(-b.nanos).nanos),
   ),
   declare('_*_(int, int): int', (a: bigint, b: bigint) => int(a * b)),
   declare('_*_(uint, uint): uint', (a: CelUint, b: CelUint) => uint(a.value * b.value)),
@@ -139,8 +139,8 @@ const LOGIC = [
   declare('_?_:_(bool, A, A): A', (a: boolean, b: Value, c: Value) => (a ? b : c)),
   declare('@not_strictly_false(bool): bool', (a: boolean) => a),
   declare('!_(bool): bool', (a: boolean) => !a),
-  declare('_==_(A, A): bool', equal, EQUALITY),
-  declare('_!=_(A, A): bool', (a: Value, b: Value) => !equal(a, b), COMPARISON),
+  declare('_==_(A, A): bool', areEqual, EQUALITY),
+  declare('_!=_(A, A): bool', (a: Value, b: Value) => !areEqual(a, b), COMPARISON),
 ]
 
 const MEMBERSHIP: Costs = {
@@ -157,7 +157,7 @@ const ACCESS = [
   declare(
     '@in(A, list(A)): bool',
     (item: Value, list: CelList) => {
-      for (const element of list) if (equal(element, item)) return true
+      for (const element of list) if (equal(item, element)) return true
       return false
     },
     MEMBERSHIP,
@@ -181,6 +181,12 @@ const ACCESS = [
 
 export const OPERATORS: Library = {
   overloads: [...ADDITION, ...ARITHMETIC, ...COMPARISONS, ...LOGIC, ...ACCESS],
+}
+
+/** Only the operators refuse what no value can equal; in lists it is just not found. */
+function areEqual(a: Value, b: Value): boolean {
+  if (isIncomparable(a, b)) throw new EvaluationError('no such overload')
+  return equal(a, b)
 }
 
 /** Lists of Kubernetes join by what they are: sets without repetition, maps by key with the right one winning. */

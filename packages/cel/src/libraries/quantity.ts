@@ -16,11 +16,18 @@ class QuantityValue extends Opaque {
   readonly amount: QuantityAmount
   /** The power of ten; undefined: a long decimal. */
   readonly scale: number | undefined
+  readonly #isComputed: boolean
 
-  constructor(amount: QuantityAmount, scale: number | undefined) {
+  constructor(amount: QuantityAmount, scale: number | undefined, isComputed = false) {
     super()
     this.amount = amount
     this.scale = scale
+    this.#isComputed = isComputed
+  }
+
+  /** A sum or difference equals others, and no other equals it. */
+  override get isEqualable(): boolean {
+    return !this.#isComputed
   }
 
   override equals(other: Opaque): boolean {
@@ -83,13 +90,14 @@ function scaleOf(text: string): number | undefined {
 
 /** Of a sum or difference: the finer of the two, as long as that fits into an int64. */
 function combined(a: QuantityValue, b: QuantityValue, amount: QuantityAmount): QuantityValue {
-  if (a.scale === undefined || b.scale === undefined) return new QuantityValue(amount, undefined)
+  if (a.scale === undefined || b.scale === undefined)
+    return new QuantityValue(amount, undefined, true)
   const scale =
     b.amount.sign === 0 ? a.scale : a.amount.sign === 0 ? b.scale : Math.min(a.scale, b.scale)
   const unit = 10n ** BigInt(scale + 9)
   const count = amount.nanos / unit
   const fits = count <= MAX_INT && count >= MIN_INT
-  return new QuantityValue(amount, fits ? scale : undefined)
+  return new QuantityValue(amount, fits ? scale : undefined, true)
 }
 
 function integerOf({ amount, scale }: QuantityValue): bigint | undefined {

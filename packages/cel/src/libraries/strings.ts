@@ -110,7 +110,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 function quote(text: string): string {
   const escaped = [...text].map((character) => ESCAPES[character] ?? character).join('')
-  return `"${escaped.replaceAll(/[\ud800-\udfff](?![\udc00-\udfff])/g, '\ufffd')}"`
+  return `"${escaped.replaceAll(/\p{Surrogate}/gu, '\ufffd')}"`
 }
 
 function matches(text: string, pattern: string): boolean {

@@ -1,4 +1,5 @@
 /** URLs as Go reads them: absolute, or beginning with a slash. */
+import { goQuote } from '@gyropilot/schema/go-quote'
 import { SHORTER_TEXT, onePass } from '../costs/cost.ts'
 import { declare } from '../checking/signature.ts'
 import type { Library } from '../checking/signature.ts'
@@ -48,7 +49,7 @@ function url(text: string): UrlValue {
 }
 
 function refused(text: string, problem: string): EvaluationError {
-  const shown = JSON.stringify(text).replaceAll('\x7f', '\\x7f')
+  const shown = goQuote(text)
   return new EvaluationError(
     `URL parse error during conversion from string: parse ${shown}: ${problem}`,
   )

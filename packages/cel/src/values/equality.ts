@@ -30,8 +30,16 @@ export function equal(a: Value, b: Value): boolean {
   }
   if (a instanceof TypeValue)
     return b instanceof TypeValue && runtimeTypeName(a.type) === runtimeTypeName(b.type)
-  return a instanceof Opaque && b instanceof Opaque && a.typeName === b.typeName && a.equals(b)
+  if (!(a instanceof Opaque && b instanceof Opaque)) return false
+  return a.typeName === b.typeName && b.isEqualable && a.equals(b)
 }
+
+/** Whether kube-apiserver would have an error for an answer. Within lists and maps that is no difference. */
+export function isIncomparable(a: Value, b: Value): boolean {
+  return a instanceof Opaque && b instanceof Opaque && a.typeName === b.typeName && !b.isEqualable
+}
+
+const differ = (a: Value, b: Value): boolean => !isIncomparable(a, b) && !equal(a, b)
 
 function equalLists(a: CelList, b: CelList): boolean {
   if (a.length !== b.length) return false
@@ -39,7 +47,7 @@ function equalLists(a: CelList, b: CelList): boolean {
   const { semantics } = a
   if (semantics.kind === 'atomic') {
     for (let index = 0; index < a.length; index++) {
-      if (!equal(a.at(index), b.at(index))) return false
+      if (differ(a.at(index), b.at(index))) return false
     }
     return true
   }
@@ -87,7 +95,7 @@ function equalMaps(a: CelMap, b: CelMap): boolean {
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
     const other = b.get(key)
-    if (other === undefined || !equal(a.get(key)!, other)) return false
+    if (other === undefined || differ(a.get(key)!, other)) return false
   }
   return true
 }

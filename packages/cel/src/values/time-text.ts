@@ -14,18 +14,20 @@ export function parseDuration(text: string): bigint | undefined {
   return typeof nanos === 'string' ? undefined : nanos
 }
 
-/** Seconds with a fraction: `5400s`, `1.5s`. */
+/** Seconds as a double, in its fewest digits: `5400s`, `1.5s`; `3600000000s` for one nanosecond more. */
 export function formatDuration(nanos: bigint): string {
-  const sign = nanos < 0n ? '-' : ''
-  const positive = nanos < 0n ? -nanos : nanos
-  const fraction = (positive % NANOS_PER_SECOND).toString().padStart(9, '0').replace(/0+$/, '')
-  return `${sign}${positive / NANOS_PER_SECOND}${fraction === '' ? '' : `.${fraction}`}s`
+  const seconds = Number(nanos / NANOS_PER_SECOND) + Number(nanos % NANOS_PER_SECOND) / 1e9
+  const [digits = '', exponent] = String(seconds).split('e-')
+  if (exponent === undefined) return `${digits}s`
+  const sign = seconds < 0 ? '-' : ''
+  const zeros = '0'.repeat(Number(exponent) - 1)
+  return `${sign}0.${zeros}${digits.replaceAll(/[-.]/g, '')}s`
 }
 
 const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/
 
-/** Nanoseconds since the epoch of an RFC 3339 time; undefined for anything else. */
+/** Nanoseconds since the epoch of an RFC 3339 time; undefined for anything else. As Go reads them: hours also with one digit. */
 export function parseTimestamp(text: string): bigint | undefined {
   const match = TIMESTAMP.exec(text)
   if (match === null) return undefined

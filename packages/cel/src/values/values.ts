@@ -231,6 +231,11 @@ export abstract class Opaque {
   abstract readonly typeName: string
   abstract equals(other: Opaque): boolean
 
+  /** Whether another value may equal this one: not so what kube-apiserver keeps in another form than it compares with. */
+  get isEqualable(): boolean {
+    return true
+  }
+
   /** Of values that stand for a text or bytes, for costs. */
   get costSize(): number {
     return 1

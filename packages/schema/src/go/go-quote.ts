@@ -15,6 +15,12 @@ const GO_ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 }
 
+function numericEscape(code: number): string {
+  const digits = code.toString(16)
+  if (code < 0x80) return `\\x${digits.padStart(2, '0')}`
+  return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
+}
+
 /** A string as Go's %q prints it. */
 export function goQuote(text: string): string {
   let quoted = '"'
@@ -23,11 +29,7 @@ export function goQuote(text: string): string {
     else if (isPrintable(char)) quoted += char
     else if (GO_ESCAPES[char] !== undefined) quoted += GO_ESCAPES[char]
     else {
-      const code = char.codePointAt(0)!
-      quoted +=
-        code < 0x80
-          ? `\\x${code.toString(16).padStart(2, '0')}`
-          : `\\u${code.toString(16).padStart(4, '0')}`
+      quoted += numericEscape(char.codePointAt(0)!)
     }
   }
   return `${quoted}"`
