@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
-import { ApiClient } from '@gyropilot/client'
+import { ApiClient, RestMapper } from '@gyropilot/client'
 import { SystemClock, SystemRandom, silentLogger, silentMetrics } from '@gyropilot/foundation'
 import {
   RateLimitingQueue,
@@ -155,9 +155,11 @@ async function reconcileThroughput(added: Buffer[]): Promise<void> {
   let reconciles = 0
   const wanted = events * 5
   const finished = Promise.withResolvers<void>()
+  const client = new ApiClient({ transport: watch.transport, clock })
   const context: ControllerContext = {
     name: 'no-op',
-    client: new ApiClient({ transport: watch.transport, clock }),
+    client,
+    mapper: new RestMapper({ client, clock }),
     informers: factory,
     metadataInformers: factory,
     recorder: () => ({ record() {} }) as never,

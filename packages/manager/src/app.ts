@@ -125,8 +125,8 @@ class App {
         metrics: this.#metrics,
         slis: this.#slis,
         debugHandlers: this.#debugHandlers,
-        client: (config, name, rate) =>
-          this.#builder(() => this.#pool.transport(config), '', rate).client(name),
+        client: (config, rate) =>
+          this.#builder(() => this.#pool.transport(config), '', rate).client(''),
       },
       signal,
     )
@@ -316,7 +316,7 @@ class App {
   ): ClientBuilder {
     const { clock, logger } = this.#world
     const accounts = new ServiceAccountTransports({
-      root: rootClients.client('service-accounts'),
+      root: rootClients.client(this.#program.name),
       anonymous: this.#controllerTransport(anonymousConfig(this.#config), holdsLease),
       clock,
       logger,

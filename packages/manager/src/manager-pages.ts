@@ -34,7 +34,7 @@ interface ManagerPagesOptions {
   readonly metrics: MetricsRegistry
   readonly slis: MetricsRegistry
   readonly debugHandlers: ReadonlyMap<string, DebugHandler>
-  client(config: RestConfig, name: string, rate: ClientRate): Client
+  client(config: RestConfig, rate: ClientRate): Client
 }
 
 /** Follows authentication settings of the cluster until `signal` aborts. */
@@ -145,7 +145,7 @@ async function reviewClient(
   if (kubeconfig !== '') {
     try {
       const config = await loadManagerConfig({ kubeconfig }, host, logger)
-      return client(config, `delegated-${purpose}`, REVIEW_RATE)
+      return client(config, REVIEW_RATE)
     } catch (error) {
       const message = `failed to get delegated ${purpose} kubeconfig: ${errorText(error)}`
       throw managerErrors.make('OPTIONS_INVALID', message, { cause: error })
@@ -153,7 +153,7 @@ async function reviewClient(
   }
   try {
     const config = await inClusterConfig(host, logger)
-    return client(config, `delegated-${purpose}`, REVIEW_RATE)
+    return client(config, REVIEW_RATE)
   } catch {
     logger.info(`No ${purpose}-kubeconfig provided, so ${WITHOUT[purpose]}`)
     return undefined

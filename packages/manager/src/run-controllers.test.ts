@@ -34,6 +34,25 @@ test('Given `*`, when built, then no cloud loop is constructed', async () => {
   )
 })
 
+test('which resources serve which kinds is asked once for all controllers, as the manager itself', async () => {
+  const mappers = new Set<unknown>()
+  const names = ['ttl-controller', 'job-controller']
+  const { run, clock, stop, state } = managerWorld(
+    names.map((name) =>
+      descriptor(name, ({ mapper }) => {
+        mappers.add(mapper)
+        return obedientLoop
+      }),
+    ),
+  )
+  const running = run()
+  await clock.advance(0)
+  stop.abort()
+  await running
+  assert.equal(mappers.size, 1)
+  assert.ok(state.clients.includes('root controller-discovery'))
+})
+
 test('credentials of what namespaces wait for are asked for while caches fill', async () => {
   const { run, clock, stop, state } = managerWorld(controllers)
   const running = run()

@@ -1,5 +1,6 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
 import { groupResourceOf, resources } from '@gyropilot/api'
+import { RestMapper } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
 import { anySignal, errorText, jitter, sleep, withDeadline } from '@gyropilot/foundation'
@@ -34,6 +35,8 @@ const FIRST_CACHES_WAIT_MS = 100
 const DEFAULT_PROGRAM = 'kube-controller-manager'
 const EVENT_VERBOSITY = 3
 const PODS = groupResourceOf(resources.pods)
+/** A kind that was taken for known is looked for anew after it. */
+const MAPPING_AGE_MS = 30_000
 
 export interface RunControllersOptions {
   /** Root credentials. */
@@ -74,6 +77,7 @@ interface Shared {
   readonly typed: InformerFactory
   /** Of all types: the typed ones, where there are any. */
   readonly metadata: InformerFactory
+  readonly mapper: RestMapper
   readonly informersStarted: Promise<void>
   readonly broadcasters: EventBroadcaster[]
 }
@@ -100,6 +104,11 @@ export async function runControllers(
   const shared: Shared = {
     typed,
     metadata: new WholeOrMetadataInformers(typed, metadata),
+    mapper: new RestMapper({
+      client: options.rootClients.client('controller-discovery'),
+      clock: options.clock,
+      mostAgeMs: MAPPING_AGE_MS,
+    }),
     informersStarted: started.promise,
     broadcasters: [],
   }
@@ -206,6 +215,7 @@ async function build(
     client,
     informers: shared.typed,
     metadataInformers: shared.metadata,
+    mapper: shared.mapper,
     recorder: (component) =>
       loggingRecorder(events.recorder(component), logger.verbosity(EVENT_VERBOSITY)),
     clock,

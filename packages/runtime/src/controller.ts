@@ -36,6 +36,8 @@ export interface ControllerContext<Configuration = unknown> {
   readonly informers: InformerFactory
   /** For who reads metadata only: PartialObjectMetadata, or whole objects where `informers` has them anyway. */
   readonly metadataInformers: InformerFactory
+  /** Which resources serve which kinds: one for all controllers, with the manager's identity. */
+  readonly mapper: RestMapper
   /** Events under this source component. */
   recorder(component: string): EventRecorder
   readonly clock: Clock

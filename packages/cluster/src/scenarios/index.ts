@@ -1,4 +1,5 @@
 import { accountScenarios } from './access/accounts.ts'
+import { customKindScenarios } from './administration/custom-kinds.ts'
 import { autoscalingScenarios } from './workloads/autoscaling.ts'
 import { bootstrapTokenScenarios } from './access/bootstrap-tokens.ts'
 import { certificateScenarios } from './access/certificates.ts'
@@ -53,6 +54,7 @@ export const scenarios: readonly Scenario[] = [
   ...clusterRoleScenarios,
   ...accountScenarios,
   ...quotaScenarios,
+  ...customKindScenarios,
   ...certificateScenarios,
   ...trustBundleScenarios,
   ...nodeTtlScenarios,

@@ -13,5 +13,3 @@ export const STALE_POD_QUEUE_NAME = 'stale_pod_disruption'
 export const DELETION_TIMEOUT_MS = 2 * 60_000
 /** A pod that was to be disrupted and still is there then was not. */
 export const STALE_CONDITION_TIMEOUT_MS = 2 * 60_000
-/** How long it is believed which resource serves a kind. */
-export const MAPPING_AGE_MS = 30_000

@@ -4,7 +4,6 @@
  */
 import { resources } from '@gyropilot/api'
 import type { Pod } from '@gyropilot/api'
-import { RestMapper } from '@gyropilot/client'
 import { runKeyedController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -16,7 +15,6 @@ import type { ControllersConfiguration } from '../configuration.ts'
 import { addPodLabelIndex } from '../workload-support/pod-label-index.ts'
 import {
   EVENT_COMPONENT,
-  MAPPING_AGE_MS,
   QUEUE_NAME,
   RECHECK_QUEUE_NAME,
   SERVICE_ACCOUNT,
@@ -60,7 +58,7 @@ export function budgetLogic(
   context: Context,
   recheck: (key: string, afterMs: number) => void,
 ): KeyedController<ObservedBudget> {
-  const { informers, client, clock } = context
+  const { informers } = context
   const budgets = informers.informer(resources.poddisruptionbudgets)
   const pods = informers.informer(resources.pods)
   const replicationControllers = informers.informer(resources.replicationcontrollers)
@@ -82,7 +80,7 @@ export function budgetLogic(
     workers: 1,
     watches: [budgetWatch, podWatch(budgets.lister, (event) => recorder.record(event))],
     alsoAwait: [replicationControllers, replicaSets, deployments, statefulSets],
-    mapper: new RestMapper({ client, clock, mostAgeMs: MAPPING_AGE_MS }),
+    mapper: context.mapper,
     observe: (key) => observe(key, listers),
     *reconcile(observed) {
       const { recheckAfterMs, ...verdict } = yield* reconcile(observed)

@@ -4,7 +4,6 @@
  */
 import { keyOf, resources } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler } from '@gyropilot/api'
-import { RestMapper } from '@gyropilot/client'
 import { formatGoDuration } from '@gyropilot/foundation'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
@@ -38,7 +37,7 @@ export const horizontalPodAutoscalerController: ControllerDescriptor<Controllers
 export function horizontalPodAutoscalerLogic(
   context: Context,
 ): KeyedController<HorizontalPodAutoscaler> {
-  const { informers, client, clock } = context
+  const { informers } = context
   const configuration = context.configuration.horizontalPodAutoscaler
   const { syncPeriodMs, concurrentSyncs } = configuration
   // Keys would come again without end; upstream panics.
@@ -59,7 +58,7 @@ export function horizontalPodAutoscalerLogic(
     workers: concurrentSyncs,
     // There is no back-off: every key comes again one period later, whatever came of it.
     rateLimiter: { whenMs: () => syncPeriodMs, forget() {}, requeues: () => 0 },
-    mapper: new RestMapper({ client, clock, mostAgeMs: MAPPING_AGE_MS }),
+    mapper: context.mapper,
     watches: [
       autoscalerWatch(syncPeriodMs, {
         seen(key) {
@@ -81,8 +80,6 @@ export function horizontalPodAutoscalerLogic(
     forget: (key) => memory.forget(key),
   }
 }
-
-const MAPPING_AGE_MS = 30_000
 
 function settings(
   { configuration, clock }: Context,

@@ -8,8 +8,6 @@ export const SERVICE_ACCOUNT = 'validatingadmissionpolicy-status-controller'
 export const FIELD_MANAGER = 'validatingadmissionpolicy-status'
 /** No more kinds are looked at once one rule has brought so many. */
 export const MOST_KINDS = 10
-/** What discovery said is used so long. */
-export const MAPPING_AGE_MS = 30_000
 
 export interface ValidatingAdmissionPolicyStatusConfiguration {
   /** --concurrent-validating-admission-policy-status-syncs */

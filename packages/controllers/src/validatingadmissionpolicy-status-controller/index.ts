@@ -4,11 +4,10 @@
  */
 import { resources } from '@gyropilot/api'
 import type { ValidatingAdmissionPolicy } from '@gyropilot/api'
-import { RestMapper } from '@gyropilot/client'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { MAPPING_AGE_MS, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
+import { QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
 import { reconcile } from './reconcile.ts'
 import { policyWatch } from './watches.ts'
 
@@ -22,20 +21,19 @@ export const validatingAdmissionPolicyStatusController: ControllerDescriptor<Con
   }
 
 export function policyStatusLogic({
-  client,
-  clock,
   configuration,
   informers,
+  mapper,
 }: Pick<
   ControllerContext<ControllersConfiguration>,
-  'client' | 'clock' | 'configuration' | 'informers'
+  'configuration' | 'informers' | 'mapper'
 >): KeyedController<ValidatingAdmissionPolicy> {
   const { lister } = informers.informer(resources.validatingadmissionpolicies)
   return {
     queueName: QUEUE_NAME,
     workers: configuration.validatingAdmissionPolicyStatus.concurrentPolicySyncs,
     watches: [policyWatch],
-    mapper: new RestMapper({ client, clock, mostAgeMs: MAPPING_AGE_MS }),
+    mapper,
     observe: (key) => lister.getByKey(key),
     reconcile,
   }

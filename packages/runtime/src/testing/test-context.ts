@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '@gyropilot/api'
+import { RestMapper } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
 import type { VirtualClock } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
@@ -39,13 +40,16 @@ export function testContext<Configuration = undefined>(
   options: TestContextOptions<Configuration>,
 ): TestContext<Configuration> {
   const events: (EventRecord & { component: string })[] = []
+  const client = new FakeServer()
+  const clock = testClock()
   return {
     name: options.name ?? 'test-controller',
-    client: new FakeServer(),
+    client,
     informers: fakeInformers(options.cached),
     metadataInformers: fakeInformers(options.cached),
+    mapper: new RestMapper({ client, clock }),
     recorder: (component) => ({ record: (event) => void events.push({ ...event, component }) }),
-    clock: testClock(),
+    clock,
     random: new SeededRandom('test'),
     logger: new RecordingLogger(),
     metrics: new RecordingMetrics(),

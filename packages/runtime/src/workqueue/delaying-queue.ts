@@ -25,6 +25,10 @@ export class DelayingQueue extends WorkQueue {
   #timer: Timer | undefined
   #timerDueMs = Infinity
 
+  protected override get takesForLater(): boolean {
+    return true
+  }
+
   /** Adds the key after `delayMs`; of two delays of a waiting key the one that ends earlier counts. */
   addAfter(key: string, delayMs: number, reason?: Reason): void {
     if (this.shuttingDown) return

@@ -75,6 +75,7 @@ export class PriorityQueue {
       name === undefined || metrics === undefined
         ? noQueueMetrics
         : queueMetrics(metrics, name, clock, name)
+    this.#metrics.mayRetry()
   }
 
   /** Keys that are ready; those that wait for their time or are only at a worker do not count. */

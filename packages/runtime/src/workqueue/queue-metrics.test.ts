@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { PrometheusRegistry } from '@gyropilot/foundation'
 import type { HistogramOptions } from '@gyropilot/foundation'
 import { RecordingMetrics, testClock } from '../testing/index.ts'
+import { WorkQueue } from './queue.ts'
 import { RateLimitingQueue } from './rate-limiting-queue.ts'
 
 const labels = { name: 'test' }
@@ -139,4 +140,12 @@ test('both histograms show their series at 0 when the queue is made', () => {
   const text = registry.expose()
   for (const name of ['queue', 'work'])
     assert.match(text, new RegExp(`workqueue_${name}_duration_seconds_count\\{name="fresh"\\} 0`))
+})
+
+test('a queue that takes nothing for later shows no retries', () => {
+  const metrics = new RecordingMetrics()
+  const of = new WorkQueue({ clock: testClock(), metrics, name: 'plain' })
+  assert.equal(of.length, 0)
+  assert.equal(metrics.value('workqueue_retries_total', { name: 'plain' }), undefined)
+  assert.equal(metrics.value('workqueue_adds_total', { name: 'plain' }), 0)
 })

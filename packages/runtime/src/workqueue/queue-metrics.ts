@@ -13,6 +13,8 @@ export interface QueueMetrics {
   /** A waiting key has another priority now. */
   moved(fromPriority: number, toPriority: number): void
   done(key: string): void
+  /** Keys can be added for later: the queue shows how many were. */
+  mayRetry(): void
   retried(): void
   stop(): void
 }
@@ -22,6 +24,7 @@ export const noQueueMetrics: QueueMetrics = {
   taken() {},
   moved() {},
   done() {},
+  mayRetry() {},
   retried() {},
   stop() {},
 }
@@ -88,6 +91,9 @@ export function queueMetrics(
       families.workDuration.observe((clock.monotonicMs() - startMs) / 1000, labels)
       takenAt.delete(key)
     },
+    mayRetry() {
+      families.retries.increment(labels, 0)
+    },
     retried() {
       families.retries.increment(labels)
     },
@@ -151,7 +157,6 @@ export function sequenceMetrics(
 
 function startAtZero(families: ReturnType<typeof workqueueFamilies>, labels: Labels): void {
   families.adds.increment(labels, 0)
-  families.retries.increment(labels, 0)
   families.queueDuration.initialize(labels)
   families.workDuration.initialize(labels)
   families.unfinished.set(0, labels)

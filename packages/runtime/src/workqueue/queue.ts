@@ -57,6 +57,12 @@ export class WorkQueue {
       name === undefined || metrics === undefined
         ? noQueueMetrics
         : queueMetrics(metrics, name, clock, controller)
+    if (this.takesForLater) this.queueMetrics.mayRetry()
+  }
+
+  /** Whether keys can be added that are not due yet. */
+  protected get takesForLater(): boolean {
+    return false
   }
 
   /** Keys that wait for a worker: neither those at one, nor delayed ones. */

@@ -2,7 +2,7 @@
 import { createTestServer } from '@gyropilot/api-server/testing'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { pathOf, resources } from '@gyropilot/api'
-import { ApiClient, isNotFound, memoryTransport } from '@gyropilot/client'
+import { ApiClient, RestMapper, isNotFound, memoryTransport } from '@gyropilot/client'
 import type { DeleteOptions, TransportRequest } from '@gyropilot/client'
 import { SeededRandom, silentLogger } from '@gyropilot/foundation'
 import type { Clock, VirtualClock } from '@gyropilot/foundation'
@@ -81,6 +81,7 @@ export async function liveWorld(options: LiveWorldOptions = {}): Promise<LiveWor
         client: counted,
         informers: informersOf(watching, clock),
         metadataInformers: informersOf(watching, clock),
+        mapper: new RestMapper({ client: counted, clock }),
         recorder: () => ({ record: (event) => void events.push(event) }),
         clock: options.clockOf?.(clock) ?? clock,
         random: new SeededRandom('collector'),
