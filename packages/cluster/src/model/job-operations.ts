@@ -6,9 +6,10 @@ import { APPS, hasRoom, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const MOST_JOBS = 8
+const EXIT_CODE = 'sim.kubelet/exit-code'
 
-/** Failures are few and limits low: what waits for its back-off would not come to rest. */
-function specOf(hand: Hand): Partial<JobSpec> {
+/** Failures are few and limits low: what waits for its back-off, from when the clock of a node says that a pod ended, would not come to rest. */
+function specOf(hand: Hand, fails: boolean): Partial<JobSpec> {
   const parallelism = hand.number(1, 4)
   const completions = hand.number(1, 5)
   const kinds: readonly Partial<JobSpec>[] = [
@@ -26,7 +27,7 @@ function specOf(hand: Hand): Partial<JobSpec> {
   return {
     ...hand.pick(kinds),
     parallelism,
-    ...(hand.random.next() < 0.7 ? { backoffLimit: hand.number(0, 3) } : {}),
+    ...(hand.random.next() < 0.7 || fails ? { backoffLimit: hand.number(0, 3) } : {}),
     ...(hand.random.next() < 0.2 ? { suspend: true } : {}),
     ...(hand.random.next() < 0.2 ? { activeDeadlineSeconds: hand.number(1, 60) } : {}),
     ...(hand.random.next() < 0.4 ? { ttlSecondsAfterFinished: hand.number(0, 60) } : {}),
@@ -36,7 +37,7 @@ function specOf(hand: Hand): Partial<JobSpec> {
 function annotationsOf(hand: Hand): Record<string, string> {
   return {
     'sim.kubelet/run': `${hand.number(1, 20)}s`,
-    ...(hand.random.next() < 0.3 ? { 'sim.kubelet/exit-code': '1' } : {}),
+    ...(hand.random.next() < 0.3 ? { [EXIT_CODE]: '1' } : {}),
   }
 }
 
@@ -59,8 +60,10 @@ export const jobOperations: readonly Operation[] = [
     async act(hand) {
       const { cluster } = hand
       if (!hasRoom(hand) || cluster.objects.all(resources.jobs).length >= MOST_JOBS) return false
-      const given = { namespace: somePlace(hand), annotations: annotationsOf(hand) }
-      await cluster.create(job(`job-${hand.pick(APPS)}`, { ...given, spec: specOf(hand) }))
+      const annotations = annotationsOf(hand)
+      const spec = specOf(hand, EXIT_CODE in annotations)
+      const given = { namespace: somePlace(hand), annotations, spec }
+      await cluster.create(job(`job-${hand.pick(APPS)}`, given))
       return true
     },
   },

@@ -19,7 +19,11 @@ function widgets(version: string, namespaced: boolean): ResourceType<Widget> {
   return { group: 'example.com', version, resource: 'widgets', kind: 'Widget', namespaced }
 }
 
-function definition(type: ResourceType<Widget>): KubernetesObject & { readonly spec: object } {
+/** With `former`: a version that is still served, so that what is said of the kind before can be understood. */
+function definition(
+  type: ResourceType<Widget>,
+  former: readonly string[],
+): KubernetesObject & { readonly spec: object } {
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -29,9 +33,12 @@ function definition(type: ResourceType<Widget>): KubernetesObject & { readonly s
       group: type.group,
       scope: type.namespaced ? 'Namespaced' : 'Cluster',
       names: { plural: type.resource, kind: type.kind },
-      versions: [
-        { name: type.version, served: true, storage: true, schema: { openAPIV3Schema: schema } },
-      ],
+      versions: [type.version, ...former].map((name) => ({
+        name,
+        served: true,
+        storage: name === type.version,
+        schema: { openAPIV3Schema: schema },
+      })),
     },
   }
 }
@@ -45,8 +52,12 @@ function widget(type: ResourceType<Widget>, name: string, finalizers: string[] =
   }
 }
 
-async function install(cluster: SimulatedCluster, type: ResourceType<Widget>): Promise<void> {
-  await cluster.create(definition(type))
+async function install(
+  cluster: SimulatedCluster,
+  type: ResourceType<Widget>,
+  ...former: readonly string[]
+): Promise<void> {
+  await cluster.create(definition(type, former))
   const name = `${type.resource}.${type.group}`
   await untilSo(cluster, `${name} is served`, () => {
     const live = cluster.objects.find(resources.customresourcedefinitions, undefined, name)
@@ -126,7 +137,7 @@ export const customKindScenarios: readonly Scenario[] = [
       )
       await cluster.advance(DISCOVERED_MS)
       const other = widgets('v2', false)
-      await install(cluster, other)
+      await install(cluster, other, first.version)
       const top = await made(cluster, other, widget(other, 'top'))
       await dependent(cluster, 'of-top', top)
       await cluster.advance(DISCOVERED_MS)
@@ -134,7 +145,7 @@ export const customKindScenarios: readonly Scenario[] = [
       await cluster.advance(DISCOVERED_MS)
     },
     *ends(cluster) {
-      for (const name of ['of-owner', 'of-top'])
+      for (const name of ['of-owner', 'of-second', 'of-top'])
         if (isThere(cluster, name)) yield `${name} outlived its owner`
     },
   },
