@@ -32,23 +32,24 @@ function defaultRequests(resources: DraftOf<ResourceRequirements>): void {
 }
 
 /**
- * Requests of the pod as a whole: what its containers request together where they do, else the pod's limits. Huge pages cannot be
- * overcommitted: their limits are the containers', too, and requests are limits.
+ * Requests of a pod that has limits as a whole: what its containers request together where they do, else the pod's limits. Huge pages
+ * cannot be overcommitted: their limits are the containers', too, and requests are limits.
  */
 export function defaultPodResources(spec: DraftOf<PodSpec>): void {
   if (!spec.resources?.limits && !spec.resources?.requests) return
   const total = containerRequests(spec)
   const limits = { ...spec.resources.limits }
   const requests = { ...spec.resources.requests }
-  for (const name of ['cpu', 'memory'] as const) {
-    const value = total[name] ?? limits[name]
-    if (value !== undefined) requests[name] ??= value
-  }
   for (const name of new Set([...Object.keys(total), ...Object.keys(limits)])) {
     if (!isHugePages(name)) continue
     limits[name] ??= total[name]!
     requests[name] ??= limits[name]!
   }
-  if (Object.keys(limits).length > 0) spec.resources.limits = limits
+  if (Object.keys(limits).length === 0) return
+  for (const name of ['cpu', 'memory'] as const) {
+    const value = total[name] ?? limits[name]
+    if (value !== undefined) requests[name] ??= value
+  }
+  spec.resources.limits = limits
   if (Object.keys(requests).length > 0) spec.resources.requests = requests
 }

@@ -22,6 +22,17 @@ test('Given a pod with limits only, when created, then requests equal limits; a 
   })
 })
 
+test('what a pod requests as a whole is filled in from its containers only where it has limits as a whole', () => {
+  const container = { resources: { requests: { cpu: '100m', memory: '100Mi' } } }
+  const whole = (resources: Draft): Draft =>
+    created(POD, pod(podSpec(container, { resources }))).spec.resources
+  assert.deepEqual(whole({ requests: { memory: '500Mi' } }), { requests: { memory: '500Mi' } })
+  assert.deepEqual(whole({ requests: { memory: '500Mi' }, limits: { memory: '1Gi' } }), {
+    requests: { memory: '500Mi', cpu: '100m' },
+    limits: { memory: '1Gi' },
+  })
+})
+
 test('Given image `x`, `x:1`, `x@sha256:...`, then Always, IfNotPresent, IfNotPresent.', () => {
   const digest = `x@sha256:${'0'.repeat(64)}`
   const cases: readonly (readonly [string, string])[] = [
