@@ -55,7 +55,7 @@ import { DEFAULT_ADDRESS, flagsOf } from './server-flags.ts'
 import type { ApiServer, ApiServerOptions, ListenOptions } from './server-options.ts'
 import { ElectingController } from './leader-election/electing-controller.ts'
 import { decodeProtobuf } from '@gyropilot/protobuf'
-import { resourceMetrics, resourceMetricsHandlers } from './resource-metrics/resource-metrics.ts'
+import { resourceMetrics } from './resource-metrics/resource-metrics.ts'
 import { featureEnabled, gateEnabled, gatedRules } from './registry/feature-gates.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
@@ -220,11 +220,7 @@ class EmbeddedApiServer implements ApiServer {
 
   #subresources(parts: Omit<SubresourceParts, 'kubelets'>): SubresourceHandler[] {
     const { kubelets, subresources = [] } = this.#options
-    return [
-      ...subresourceHandlers({ ...parts, kubelets }),
-      ...(kubelets === undefined ? [] : resourceMetricsHandlers(kubelets)),
-      ...subresources,
-    ]
+    return [...subresourceHandlers({ ...parts, kubelets }), ...subresources]
   }
 
   #definitionController(openApi: OpenApiDocuments): DefinitionController {
@@ -366,7 +362,9 @@ class EmbeddedApiServer implements ApiServer {
   }
 
   serveResourceMetrics(): void {
-    for (const resource of resourceMetrics) this.registry.add(resource)
+    const { kubelets } = this.#options
+    if (kubelets === undefined) return
+    for (const resource of resourceMetrics(kubelets)) this.registry.add(resource)
   }
 
   definitionsSettled(): Promise<void> {

@@ -46,6 +46,36 @@ test('the group is not there until there are nodes to ask', async () => {
   await server.stop()
 })
 
+test('as long as nobody is asked, a definition brings the group, and what is created is stored', async () => {
+  const { server, call } = await withNode()
+  const name = 'pods.metrics.k8s.io'
+  const annotations = { 'api-approved.kubernetes.io': 'unapproved, by hand' }
+  await call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name, annotations },
+    spec: {
+      group: 'metrics.k8s.io',
+      names: { plural: 'pods', kind: 'PodMetrics' },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1beta1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+          },
+        },
+      ],
+    },
+  })
+  await server.definitionsSettled()
+  const path = `${METRICS}/namespaces/a/pods`
+  const object = { apiVersion: 'metrics.k8s.io/v1beta1', kind: 'PodMetrics', window: '1m' }
+  assert.equal((await call('POST', path, { ...object, metadata: { name: 'p' } })).status, 201)
+  assert.equal((await call('GET', `${path}/p`)).body.window, '1m')
+  await server.stop()
+})
+
 test('nodes that answer and pods that exist are measured', async () => {
   const { server, call } = await withNode()
   server.serveResourceMetrics()

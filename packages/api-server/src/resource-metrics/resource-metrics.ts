@@ -24,12 +24,20 @@ const COLUMNS: readonly PrinterColumn[] = [
   column('Window', '', (object) => object['window']),
 ]
 
-export const resourceMetrics: readonly ServedResource[] = [
-  served('nodes', 'NodeMetrics', false),
-  served('pods', 'PodMetrics', true),
-]
+/**
+ * Handlers of their own: where nothing is served under this group yet, a definition may bring the resources, which are stored
+ * as any others then.
+ */
+export function resourceMetrics(kubelets: Kubelets): readonly ServedResource[] {
+  return [
+    served('nodes', 'NodeMetrics', false, (call) => nodeMetrics(call, kubelets)),
+    served('pods', 'PodMetrics', true, (call) => podMetrics(call, kubelets)),
+  ]
+}
 
-function served(resource: string, kind: string, namespaced: boolean): ServedResource {
+type Read = (call: SubresourceCall) => readonly Stored[]
+
+function served(resource: string, kind: string, namespaced: boolean, read: Read): ServedResource {
   const info: ResourceInfo = {
     group: GROUP,
     version: VERSION,
@@ -52,6 +60,7 @@ function served(resource: string, kind: string, namespaced: boolean): ServedReso
     hasStatus: false,
     virtual: false,
     columns: COLUMNS,
+    subresources: [handler(resource, read)],
   }
 }
 
@@ -71,17 +80,7 @@ function totalOf(object: Stored, resource: 'cpu' | 'memory'): string {
   return `${sum}${resource === 'cpu' ? 'n' : 'Ki'}`
 }
 
-export function resourceMetricsHandlers(kubelets: Kubelets): readonly SubresourceHandler[] {
-  return [
-    handler('nodes', (call) => nodeMetrics(call, kubelets)),
-    handler('pods', (call) => podMetrics(call, kubelets)),
-  ]
-}
-
-function handler(
-  resource: string,
-  read: (call: SubresourceCall) => readonly Stored[],
-): SubresourceHandler {
+function handler(resource: string, read: Read): SubresourceHandler {
   return {
     group: GROUP,
     resource,
