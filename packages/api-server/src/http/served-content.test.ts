@@ -76,7 +76,7 @@ for (const [range, text, contentRange] of RANGES) {
   })
 }
 
-test('a range behind the end is refused, of several none is cut out', () => {
+test('a range behind the end is refused, and one that cannot be read', () => {
   const { status, headers } = asked({ range: 'bytes=10-' })
   assert.deepEqual(
     [status, headers],
@@ -88,5 +88,31 @@ test('a range behind the end is refused, of several none is cut out', () => {
     assert.equal(unreadable.headers?.['content-range'], undefined)
   }
   assert.equal(asked({ range: 'bytes=' }).status, 200)
-  assert.equal(asked({ range: 'bytes=0-1,3-4' }).status, 200)
+})
+
+test('several ranges are parts of one answer, unless they are more than the whole', () => {
+  const { status, headers, body } = asked({ range: 'bytes=0-1,, 8-,99-' })
+  assert.ok(body.kind === 'bytes')
+  const [, boundary] = /^multipart\/byteranges; boundary=([0-9a-f]{60})$/.exec(body.contentType)!
+  const { contentType } = asked({}).body as { readonly contentType: string }
+  const part = (place: string, text: string): string =>
+    `--${boundary}\r\nContent-Range: bytes ${place}/10\r\nContent-Type: ${contentType}\r\n\r\n${text}\r\n`
+  assert.equal(
+    Buffer.from(body.bytes).toString(),
+    `${part('0-1', '01')}${part('8-9', '89')}--${boundary}--\r\n`,
+  )
+  assert.deepEqual([status, headers?.['content-range']], [206, undefined])
+  assert.equal(asked({ range: 'bytes=0-,0-' }).status, 200)
+  assert.equal(asked({ range: 'bytes=99-,98-' }).status, 416)
+  assert.equal(asked({ range: 'bytes=0-1,x' }).status, 416)
+})
+
+test('a range is cut out of the document that the client has begun with', () => {
+  const { etag } = asked({}).headers ?? {}
+  const statusOf = (ifRange: string): number =>
+    asked({ range: 'bytes=0-1', 'if-range': ifRange }).status
+  assert.deepEqual(
+    [etag, 'W/' + etag, '"x"', 'nonsense'].map((tag) => statusOf(String(tag))),
+    [206, 200, 200, 200],
+  )
 })

@@ -102,17 +102,16 @@ export function headerFields(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go value of type ${GO_TYPE_META}`,
     )
   }
-  const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown }
-  for (const [name, field] of [
-    ['kind', kind],
-    ['apiVersion', apiVersion],
-  ] as const) {
-    if (field !== undefined && field !== null && typeof field !== 'string') {
+  // Of several that are no texts the first is told.
+  for (const [name, field] of Object.entries(value)) {
+    if (name !== 'kind' && name !== 'apiVersion') continue
+    if (field !== null && typeof field !== 'string') {
       throw refuse(
         `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(field)} into Go struct field .${name} of type string`,
       )
     }
   }
+  const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown }
   return { kind: (kind ?? undefined) as string, apiVersion: (apiVersion ?? undefined) as string }
 }
 
