@@ -1,6 +1,6 @@
 /**
  * What `kubectl explain` tells of kinds and fields, in words of our own: recorded documents hold none. Loaded when
- * somebody asks for a document. What a schema says itself (of a custom resource) stays.
+ * somebody asks for a document. What a schema says itself (of a custom resource) stays; of its spec and status nothing else is said.
  */
 import texts from './descriptions.json' with { type: 'json' }
 
@@ -23,6 +23,7 @@ type Texts = Readonly<Record<string, string>>
 
 /** By the name of the schema without its prefix; the empty field is the kind itself. */
 const TEXTS = texts as Readonly<Record<string, Texts>>
+const BUILT_IN = /^io\.k8s\.(?:api|apimachinery|apiextensions-apiserver|kube-aggregator)\./
 const PREFIX = /^io\.k8s\.(?:api\.|apimachinery\.pkg\.apis\.)?/
 
 const TYPE_TEXTS = {
@@ -114,7 +115,8 @@ function described(name: string, schema: Schema): Schema {
 
 function generalTexts(name: string, schema: Schema, kind: string | undefined): Texts {
   if (isList(schema, kind)) return LIST_TEXTS
-  if (kind !== undefined && schema.properties?.['metadata'] !== undefined) return KIND_TEXTS
+  if (kind !== undefined && schema.properties?.['metadata'] !== undefined)
+    return BUILT_IN.test(name) ? KIND_TEXTS : TYPE_TEXTS
   return name.endsWith('Condition') ? CONDITION_TEXTS : {}
 }
 
