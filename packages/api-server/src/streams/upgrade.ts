@@ -161,6 +161,20 @@ async function acceptStream(
   )
 }
 
+/** What makes an upgrade none that a watch is sent over, before anybody asks where its reader comes from. */
+function badHandshake(headers: ServerRequest['headers']): Answer | undefined {
+  const refused = (text: string): Answer => ({
+    status: 400,
+    body: { kind: 'bytes', bytes: Buffer.from(text), contentType: 'text/plain' },
+  })
+  if (!headerOf(headers, 'sec-websocket-key')) return refused('mismatch challenge/response')
+  if (headerOf(headers, 'sec-websocket-version') === '13') return undefined
+  return {
+    ...refused('missing or bad WebSocket Version'),
+    headers: { 'Sec-WebSocket-Version': '13' },
+  }
+}
+
 /** The reader has to say where it comes from, and may name one protocol, of any name. */
 async function acceptWatch(
   request: ServerRequest,
@@ -168,14 +182,20 @@ async function acceptWatch(
   head: Buffer,
   { body, mediaType }: Answer,
 ): Promise<void> {
+  const bad = badHandshake(request.headers)
+  if (bad !== undefined) return refuse(socket, bad)
   const offered = offeredProtocols(request.headers)
-  if (headerOf(request.headers, 'origin') === undefined) return refuse(socket, EMPTY_REFUSAL)
+  if (!headerOf(request.headers, 'origin')) return refuse(socket, EMPTY_REFUSAL)
   if (offered.length > 1) return refuse(socket, { ...EMPTY_REFUSAL, status: 400 })
   const { watchOverWebSocket } = await import('./web-socket-watch.ts')
   const binary = mediaType === PROTOBUF
   const encode = binary ? protobufMessages(await protobufAnswers()) : encodeEvent
   await handshake(request, socket, head, offered[0] ?? '', (webSocket) =>
-    watchOverWebSocket(webSocket, body as WatchBody, { encode, binary }),
+    watchOverWebSocket(webSocket, body as WatchBody, {
+      encode,
+      binary,
+      hangUp: () => socket.end(),
+    }),
   )
 }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
+import { connect } from 'node:tls'
 import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
 import { startServer } from '../bootstrap/fixtures.ts'
@@ -129,4 +130,43 @@ test('a token may be offered as a protocol beside another one', async () => {
   ]
   for (const [protocols, status] of cases)
     assert.equal(await refused(ORIGIN, protocols), status, protocols.join(' '))
+})
+
+/** All bytes of the answer to an upgrade by hand; nothing is said after it. */
+async function answerTo(headers: readonly string[]): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+  const bytes: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => void bytes.push(chunk))
+  const target = `${MAPS}?watch=true&resourceVersion=0&timeoutSeconds=60`
+  const always = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket']
+  const lines = [...always, `Authorization: ${ADMINISTRATOR.authorization}`, ...headers]
+  const ended = once(socket, 'end')
+  socket.write(`GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+  await once(socket, 'data')
+  await world.clock.advance(60_000)
+  await ended
+  return Buffer.concat(bytes).toString('latin1')
+}
+
+const KEY = 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='
+const FROM = `Origin: ${ORIGIN.origin}`
+
+test('what is no handshake of RFC 6455 is refused before the origin is looked at', async () => {
+  const keyless = await answerTo(['Sec-WebSocket-Version: 13'])
+  assert.match(keyless, /^HTTP\/1.1 400 [^]*\r\n\r\nmismatch challenge\/response$/)
+  for (const version of ['8', '13, 8']) {
+    const answer = await answerTo([KEY, `Sec-WebSocket-Version: ${version}`])
+    assert.match(
+      answer,
+      /^HTTP\/1.1 400 [^]*Sec-WebSocket-Version: 13\r\n[^]*\r\n\r\nmissing or bad WebSocket Version$/,
+    )
+  }
+  assert.match(await answerTo([KEY, 'Sec-WebSocket-Version: 13', 'Origin: ']), /^HTTP\/1.1 403 /)
+})
+
+test('the end of a watch ends its connection, also when the reader says no goodbye', async () => {
+  const answer = await answerTo([KEY, FROM, 'Sec-WebSocket-Version: 13'])
+  assert.match(answer, /^HTTP\/1.1 101 [^]*"ADDED"/)
+  const closeFrame = Buffer.from([0x88, 2, 0x03, 0xe8]).toString('latin1')
+  assert.ok(answer.endsWith(closeFrame))
 })

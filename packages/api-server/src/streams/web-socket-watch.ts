@@ -11,11 +11,13 @@ type WatchBody = Extract<AnswerBody, { kind: 'watch' }>
 
 const NORMAL_CLOSURE = 1000
 
-/** How events are written. */
+/** How events are written, and what is done after the last. */
 interface EventForm {
   readonly encode: EventEncoder
   /** Messages of bytes, not of text. */
   readonly binary: boolean
+  /** Ends the connection behind what was written. */
+  hangUp(): void
 }
 
 export function watchOverWebSocket(
@@ -59,7 +61,12 @@ class MessageSink implements WatchSink {
   }
 
   end(): void {
-    if (this.#socket.bufferedAmount > MOST_UNREAD_BYTES) this.#socket.terminate()
-    else this.#socket.close(NORMAL_CLOSURE)
+    if (this.#socket.bufferedAmount > MOST_UNREAD_BYTES) {
+      this.#socket.terminate()
+      return
+    }
+    this.#socket.close(NORMAL_CLOSURE)
+    // Nobody waits for the goodbye of a reader that may never say it.
+    this.#form.hangUp()
   }
 }
