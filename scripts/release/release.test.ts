@@ -186,6 +186,9 @@ test('what cannot be released is refused in one line that says what to do', asyn
   await refused(
     'the tag v0.1.1 is there already: say a higher version, or npm run release -- --resume',
   )
+  git('config', 'user.name', '')
+  await refused('git does not know who you are: set user.name and user.email with git config')
+  git('config', 'user.name', 'A Person')
   write('new', '')
   await refused('the checkout has changes: commit or stash them first: ?? new')
   git('switch', '--quiet', 'other')

@@ -119,6 +119,8 @@ async function newPlan(git: Git, { root, asked, date }: Request): Promise<Plan> 
   const changes = git('status', '--porcelain').split('\n')
   if (changes[0] !== '')
     throw new Refusal(`the checkout has changes: commit or stash them first: ${changes[0]!.trim()}`)
+  if (!knowsAuthor(git))
+    throw new Refusal('git does not know who you are: set user.name and user.email with git config')
   const released = versionsOf(git('tag', '--list', 'v*', '--merged', 'HEAD'))[0]
   const commits = commitsSince(git, released)
   if (commits.length === 0)
@@ -133,6 +135,15 @@ async function newPlan(git: Git, { root, asked, date }: Request): Promise<Plan> 
   if (git('tag', '--list', tag) !== '')
     throw new Refusal(`the tag ${tag} is there already: say a higher version, or ${REMEDY}`)
   return { version, tag, section: await changelogSection(commits, version, date) }
+}
+
+/** Asked for before anything is built: the commit is the last step. */
+function knowsAuthor(git: Git): boolean {
+  try {
+    return git('var', 'GIT_AUTHOR_IDENT') !== '' && git('var', 'GIT_COMMITTER_IDENT') !== ''
+  } catch {
+    return false
+  }
 }
 
 function taggedPlan(git: Git): Plan {

@@ -2,7 +2,6 @@
 import { GyropilotError, errorText, suggestionOf, tolerateLostOutput } from '@gyropilot/foundation'
 import { commands, commandsHelp } from './commands.ts'
 import { gyroErrors } from './errors.ts'
-import { VERSION } from './version.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   tolerateLostOutput('gyro')
@@ -67,9 +66,8 @@ async function run([command, ...rest]: readonly string[]): Promise<void> {
     }
     case 'version':
     case '--version':
-      const { KUBERNETES_VERSION } = await import('@gyropilot/api')
-      process.stdout.write(`gyro v${VERSION} (Kubernetes v${KUBERNETES_VERSION})\n`)
-      return
+      const { versionCommand } = await import('./version/version-command.ts')
+      return versionCommand(rest)
     case 'help':
       if (rest[0] !== undefined) return run([rest[0], '--help'])
       process.stdout.write(commandsHelp())

@@ -65,7 +65,11 @@ export const commands: readonly Command[] = [
     summary: 'Print what bash, zsh or fish need to complete commands and flags.',
     words: ['bash', 'zsh', 'fish'],
   },
-  { name: 'version', summary: 'Print the version.' },
+  {
+    name: 'version',
+    summary: 'Print the version.',
+    flags: async () => (await import('./version/version-flags.ts')).versionFlags,
+  },
 ]
 
 export function commandsHelp(): string {

@@ -140,6 +140,11 @@ export const gyroErrors = defineErrors({
     remedy:
       'Write gyro completion bash, zsh or fish; gyro completion --help tells where to put it.',
   },
+  VERSION_FLAG_INVALID: {
+    exitCode: 2,
+    meaning: 'A flag of gyro version has a value that cannot be used.',
+    remedy: 'Correct the flag named in the message; gyro version --help lists them.',
+  },
   PORT_IN_USE: {
     exitCode: 1,
     meaning: 'Another process listens on the port.',

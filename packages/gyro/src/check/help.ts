@@ -1,4 +1,4 @@
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { checkFlags } from './check-flags.ts'
 
 const INTRODUCTION = `Judges manifests as kube-apiserver 1.36 would, without a cluster: unknown and repeated fields, defaults, validation,
@@ -30,5 +30,5 @@ Flags:
 
 /** `columns` is the width of the terminal. */
 export function helpText(columns: number): string {
-  return `${INTRODUCTION}${flagLines(checkFlags, columns)}`
+  return helpPage(INTRODUCTION, checkFlags, columns)
 }

@@ -2,7 +2,7 @@
 import { SystemClock, errorText, formatGoDuration, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
 import { forgetLeft, leave } from '../running/leave.ts'
 import { ClusterRegistry, isRunning } from '../running/registry.ts'
@@ -15,7 +15,7 @@ const PAUSE_MS = 25
 export async function downCommand(args: readonly string[]): Promise<void> {
   const { values } = flagsOf(downFlags, args, 'gyro down', invalid)
   if (values.get('help') === true) {
-    process.stdout.write(downHelp + flagLines(downFlags, process.stdout.columns ?? 100))
+    process.stdout.write(helpPage(downHelp, downFlags, process.stdout.columns ?? 100))
     return
   }
   const timeoutMs = values.get('timeout') as number

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
 import { writeAssets } from './assets.ts'
 import { envtestFlags } from './envtest-flags.ts'
@@ -25,7 +25,7 @@ Flags:
 export function envtestCommand(args: readonly string[]): void {
   const { values } = flagsOf(envtestFlags, args, 'gyro envtest', invalid)
   if (values.get('help') === true) {
-    process.stdout.write(`${HELP}${flagLines(envtestFlags, process.stdout.columns ?? 100)}`)
+    process.stdout.write(helpPage(HELP, envtestFlags, process.stdout.columns ?? 100))
     return
   }
   const folder = resolve((values.get('dir') as string) || usualFolder())

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { SystemClock, errorText } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
 import { ClusterRegistry } from '../running/registry.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
@@ -13,7 +13,7 @@ import { mergeInto, mergeTarget, takeOut } from './merge.ts'
 export async function kubeconfigCommand(args: readonly string[]): Promise<void> {
   const { values } = flagsOf(kubeconfigFlags, args, 'gyro kubeconfig', invalid)
   if (values.get('help') === true) {
-    process.stdout.write(kubeconfigHelp + flagLines(kubeconfigFlags, process.stdout.columns ?? 100))
+    process.stdout.write(helpPage(kubeconfigHelp, kubeconfigFlags, process.stdout.columns ?? 100))
     return
   }
   const registry = ClusterRegistry.ofUser()

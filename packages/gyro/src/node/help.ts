@@ -1,4 +1,4 @@
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { nodeFlags } from './node-flags.ts'
 
 const INTRODUCTION = `Turns the machine of a simulated node off and on again. Off, it says nothing any more: the cluster finds out by itself,
@@ -22,5 +22,5 @@ Flags:
 
 /** `columns` is the width of the terminal. */
 export function helpText(columns: number): string {
-  return `${INTRODUCTION}${flagLines(nodeFlags, columns)}`
+  return helpPage(INTRODUCTION, nodeFlags, columns)
 }

@@ -1,4 +1,4 @@
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { simulateFlags } from './simulate-flags.ts'
 
 const INTRODUCTION = `Runs a whole cluster on virtual time: a random user works with it while managers crash, events get lost and connections
@@ -21,5 +21,5 @@ Flags:
 
 /** `columns` is the width of the terminal. */
 export function helpText(columns: number): string {
-  return `${INTRODUCTION}${flagLines(simulateFlags, columns)}`
+  return helpPage(INTRODUCTION, simulateFlags, columns)
 }

@@ -1,7 +1,7 @@
 /** `gyro status`: which clusters of `gyro up` run, and how they are. */
 import { SystemClock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
 import { residentBytes } from '../running/process-identity.ts'
 import { ClusterRegistry } from '../running/registry.ts'
@@ -14,7 +14,7 @@ import type { ClusterStatus } from './status-text.ts'
 export async function statusCommand(args: readonly string[]): Promise<void> {
   const { values } = flagsOf(statusFlags, args, 'gyro status', invalid)
   if (values.get('help') === true) {
-    process.stdout.write(statusHelp + flagLines(statusFlags, process.stdout.columns ?? 100))
+    process.stdout.write(helpPage(statusHelp, statusFlags, process.stdout.columns ?? 100))
     return
   }
   const output = String(values.get('output'))

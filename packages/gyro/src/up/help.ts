@@ -1,4 +1,4 @@
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { upFlags } from './up-flags.ts'
 
 const INTRODUCTION = `Starts a Kubernetes cluster in this process: an API server that kubectl understands, the control loops, a scheduler and
@@ -25,5 +25,5 @@ Flags:
 
 /** `columns` is the width of the terminal. */
 export function helpText(columns: number): string {
-  return `${INTRODUCTION}${flagLines(upFlags, columns)}`
+  return helpPage(INTRODUCTION, upFlags, columns)
 }

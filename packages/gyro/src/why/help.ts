@@ -1,4 +1,4 @@
-import { flagLines } from '../flag-help.ts'
+import { helpPage } from '../flag-help.ts'
 import { whyFlags } from './why-flags.ts'
 
 const INTRODUCTION = `Says what a deletion waits for, on any cluster, and only reads: the chain from the object down to the one that holds, who
@@ -24,5 +24,5 @@ Flags:
 
 /** `columns` is the width of the terminal. */
 export function helpText(columns: number): string {
-  return `${INTRODUCTION}${flagLines(whyFlags, columns)}`
+  return helpPage(INTRODUCTION, whyFlags, columns)
 }
