@@ -46,6 +46,12 @@ test('an authority signs to its last second', () => {
   assert.throws(() => validityOf(NOW_MS, HOUR_MS, NOW_MS - 5 * MINUTE_MS), /signer has expired/)
 })
 
+test('a duration of nothing or less is signed as it is', () => {
+  const endsMs = NOW_MS + 1000 * HOUR_MS
+  assert.equal(validityOf(NOW_MS, 0, endsMs).notAfterMs, NOW_MS)
+  assert.equal(validityOf(NOW_MS, -HOUR_MS, endsMs).notAfterMs, NOW_MS - HOUR_MS)
+})
+
 const usages: readonly (readonly [string, readonly number[], readonly string[]])[] = [
   ['signing', [0], []],
   ['digital signature', [0], []],

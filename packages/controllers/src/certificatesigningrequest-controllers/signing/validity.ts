@@ -23,13 +23,12 @@ export function validityOf(nowMs: number, durationMs: number, authorityEndsMs: n
   const notBeforeMs = nowMs - BACKDATE_MS
   if (notBeforeMs >= authorityEndsMs)
     throw new Error(`the signer has expired: NotAfter=${goTime(authorityEndsMs)}`)
-  const fullMs = durationMs < SHORT_LIFE_MS ? nowMs + durationMs : notBeforeMs + durationMs
-  const notAfterMs = Math.min(fullMs, authorityEndsMs)
-  if (nowMs >= notAfterMs)
+  if (nowMs >= authorityEndsMs)
     throw new Error(
-      `refusing to sign a certificate that expired in the past: NotAfter=${goTime(notAfterMs)}`,
+      `refusing to sign a certificate that expired in the past: NotAfter=${goTime(authorityEndsMs)}`,
     )
-  return { notBeforeMs, notAfterMs }
+  const fullMs = durationMs < SHORT_LIFE_MS ? nowMs + durationMs : notBeforeMs + durationMs
+  return { notBeforeMs, notAfterMs: Math.min(fullMs, authorityEndsMs) }
 }
 
 /** `2026-12-22 10:01:29 +0000 UTC` */
