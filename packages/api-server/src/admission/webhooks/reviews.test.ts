@@ -155,6 +155,81 @@ describe('what is asked', () => {
   })
 })
 
+describe('what a webhook sees', () => {
+  test('what storing makes of an object is not there yet for one that judges', async () => {
+    const { call, ns, hook } = await setup({ kind: 'validating', name: 'v' })
+    const containers = [{ name: 'c', image: 'i' }]
+    const template = { spec: { restartPolicy: 'Never', containers } }
+    const claim = {
+      accessModes: ['ReadWriteOnce'],
+      storageClassName: 'x',
+      resources: { requests: { storage: '1Gi' } },
+    }
+    const group = (name: string) => `/apis/${name}/v1/namespaces/a`
+    const metadata = { name: 'x' }
+    const table: readonly [string, object, (object: AnyValue) => unknown, unknown, RegExp][] = [
+      [
+        `${group('batch')}/jobs`,
+        { spec: { template } },
+        (o) => o.metadata.labels,
+        undefined,
+        /job-name/,
+      ],
+      [`${ns}/persistentvolumeclaims`, { spec: claim }, (o) => o.status, {}, /Pending/],
+      [`${group('rbac.authorization.k8s.io')}/roles`, { rules: [] }, (o) => o.rules, [], /null/],
+    ]
+    for (const [path, object, part, seen, answered] of table) {
+      for (const query of ['?dryRun=All', '']) {
+        const made = await call('POST', `${path}${query}`, { metadata, ...object })
+        assert.equal(made.status, 201, JSON.stringify(made.body))
+        assert.match(JSON.stringify(part(made.body)), answered)
+        assert.deepEqual(part(hook.calls.at(-1)!.body.request.object), seen)
+      }
+    }
+    const path = `${table[2]![0]}/x`
+    const put = await call('PUT', path, { metadata, rules: [] })
+    assert.deepEqual([hook.calls.at(-1)!.body.request.object.rules, put.body.rules], [[], null])
+  })
+
+  test('a deletion has the period that it is given, and a definition its uid', async () => {
+    const { call, ns, hook } = await setup({ kind: 'validating', name: 'v' })
+    const pods = `${ns}/pods`
+    const optionsOf = async (path: string, query: string) => {
+      await call('DELETE', `${path}${query}`)
+      const deletions = hook.calls.filter(({ body }) => body.request.operation === 'DELETE')
+      const { options, oldObject } = deletions.at(-1)!.body.request
+      const { gracePeriodSeconds, preconditions } = options
+      return [gracePeriodSeconds, preconditions?.uid === oldObject.metadata.uid]
+    }
+    await call('POST', pods, pod('waits'))
+    assert.deepEqual(await optionsOf(`${pods}/waits`, '?gracePeriodSeconds=30'), [0, false])
+    const runs = pod('runs')
+    await call('POST', pods, { ...runs, spec: { ...runs.spec, nodeName: 'n' } })
+    assert.deepEqual(await optionsOf(`${pods}/runs`, '?dryRun=All'), [30, false])
+    assert.deepEqual(await optionsOf(pods, '?dryRun=All'), [undefined, false])
+    assert.deepEqual(await optionsOf(`${pods}/runs`, '?gracePeriodSeconds=5'), [5, false])
+    // Nothing comes of it, and nobody is asked.
+    const before = hook.calls.length
+    await call('DELETE', `${pods}/runs`)
+    assert.equal(hook.calls.length, before)
+    assert.deepEqual(await optionsOf(`${pods}/runs`, '?gracePeriodSeconds=2'), [2, false])
+
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const schema = { openAPIV3Schema: { type: 'object' } }
+    await call('POST', definitions, {
+      metadata: { name: 'things.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Cluster',
+        names: { plural: 'things', kind: 'Thing' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    })
+    const path = `${definitions}/things.example.com`
+    assert.deepEqual(await optionsOf(path, '?dryRun=All'), [undefined, true])
+  })
+})
+
 describe('several webhooks', () => {
   test('all that judge are waited for, and the first refusal in time is told', async () => {
     const later = Promise.withResolvers<void>()

@@ -67,11 +67,16 @@ export class Deleter {
       // A deletion is a write, too: what cannot be converted cannot be deleted.
       await resource.storage.conversion?.prepare([entry.object])
       if (!context.dryRun) await resource.storage.conversion?.checkStorable(entry.object)
-      const asked =
+      const decidedContext =
         admitted === 'unasked'
           ? undefined
-          : { target: admitted, context: this.#admittedContext(resource, entry, options, context) }
-      if (asked?.context === 'unmoved') return { object: entry.object, removed: false, entry }
+          : this.#admittedContext(resource, entry, options, context)
+      if (decidedContext === 'unmoved') return { object: entry.object, removed: false, entry }
+      // Each of a collection is asked about with what was sent for all of it.
+      const asked =
+        admitted === 'unasked' || decidedContext === undefined
+          ? undefined
+          : { target: admitted, context: admitted === target ? decidedContext : context }
       if (asked !== undefined) await this.#admit(asked.target, asked.context, entry)
       checkDeadline(context.deadline)
       // Admission may have taken its time: the decision below is made on what is there now.
