@@ -159,6 +159,8 @@ test('bodies that are not of the endpoint are refused', () => {
   const cases: readonly [body: Record<string, unknown>, text: string][] = [
     [{ kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
     [{ kind: '', apiVersion: '' }, 'invalid object type: /, Kind='],
+    [{ apiVersion: 'v1/' }, 'invalid object type: v1/, Kind=ConfigMap'],
+    [{ apiVersion: '/a/' }, 'invalid object type: /, Kind='],
     [{ metadata: { managedFields: [] } }, 'metadata.managedFields must be nil'],
   ]
   for (const [body, text] of cases) {

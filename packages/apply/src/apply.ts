@@ -60,7 +60,9 @@ export interface ApplyResult {
 /** Throws ApiError: 400 for a body that is not of the endpoint, 500 for one that breaks the schema or is applied to one that does, 409 for conflicts. */
 export function applyPatch(asked: ApplyRequest): ApplyResult {
   checkBody(asked)
-  const request = { ...asked, configuration: withoutManagers(asked.configuration) }
+  // `/v1` is a way to write `v1`.
+  const sent = { ...asked.configuration, apiVersion: asked.apiVersion }
+  const request = { ...asked, configuration: withoutManagers(sent) }
   const { kind, manager, configuration } = request
   const live = request.live ?? kind.zeroValue
   const owners = ownersOfStored(request.live?.metadata?.managedFields)
@@ -102,10 +104,11 @@ function checkBody(request: ApplyRequest): void {
   const { metadata } = configuration
   const sentVersion = textOf(configuration.apiVersion)
   const sentKind = textOf(configuration.kind)
-  if (sentVersion !== apiVersion || sentKind !== kindName) {
-    const version =
-      sentVersion === '' ? '/' : sentVersion.includes('/') ? sentVersion : `/${sentVersion}`
-    throw new ApiError(400, 'BadRequest', `invalid object type: ${version}, Kind=${sentKind}`)
+  const withGroup = (version: string): string => (version.includes('/') ? version : `/${version}`)
+  if (withGroup(sentVersion) !== withGroup(apiVersion) || sentKind !== kindName) {
+    const unreadable = sentVersion.split('/').length > 2
+    const shown = unreadable ? '/, Kind=' : `${withGroup(sentVersion)}, Kind=${sentKind}`
+    throw new ApiError(400, 'BadRequest', `invalid object type: ${shown}`)
   }
   if (namesManagers(metadata?.managedFields)) {
     throw new ApiError(400, 'BadRequest', 'metadata.managedFields must be nil')

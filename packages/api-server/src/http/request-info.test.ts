@@ -63,6 +63,17 @@ test('what is below a namespace is known when its segment is empty too', () => {
   )
 })
 
+test('a second question mark is part of a name', () => {
+  const { query } = parseRequestInfo('GET', '/api/v1/pods??limit=1&watch=1')!
+  assert.deepEqual(
+    [...query],
+    [
+      ['?limit', '1'],
+      ['watch', '1'],
+    ],
+  )
+})
+
 test('a watch or a proxy of nothing cannot be read', () => {
   assert.equal(parseRequestInfo('GET', '/api/v1/watch'), undefined)
   assert.equal(parseRequestInfo('GET', '/api/v1/proxy'), undefined)

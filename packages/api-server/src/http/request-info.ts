@@ -41,7 +41,9 @@ export function queryOf(target: string): URLSearchParams {
   const questionMark = target.indexOf('?')
   if (questionMark < 0) return EMPTY_QUERY
   const text = target.slice(questionMark + 1)
-  return new URLSearchParams(MALFORMED.test(text) ? wellFormedPairs(text) : text)
+  // A second question mark belongs to the first name, where URLSearchParams passes over it.
+  const own = text.startsWith('?') ? `%3F${text.slice(1)}` : text
+  return new URLSearchParams(MALFORMED.test(own) ? wellFormedPairs(own) : own)
 }
 
 /** A semicolon, or a percent sign without two hexadecimal digits behind it. */

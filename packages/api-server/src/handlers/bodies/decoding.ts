@@ -124,10 +124,19 @@ function checkHeader(body: ParsedBody, decoding: Decoding): unknown {
   const own = apiVersionOf(expected)
   if (resource?.custom === true) return checkCustomHeader(value as Draft, body, decoding, handled)
   const sentKind = kind || expected.kind
-  const sentVersion = apiVersion || own
-  if (sentKind === expected.kind && sentVersion === own) return value
+  const named = withoutEmptyGroup(apiVersion ?? '')
+  // A group without a version is this one of its own.
+  const sentVersion = named === '' || named === `${expected.group}/` ? own : named
+  if (sentKind === expected.kind && sentVersion === own)
+    return apiVersion && apiVersion !== own ? { ...(value as object), apiVersion: own } : value
   if (sentVersion.split('/').length > 2)
     throw refuse(`unexpected GroupVersion string: ${sentVersion}`)
+  if (sentVersion.endsWith('/')) {
+    const shown = Buffer.from(body.bytes).toString()
+    throw badRequest(
+      `${sentKind} in version "" cannot be handled as a ${expected.kind}: Object 'apiVersion' is missing in '${shown}'`,
+    )
+  }
   if (isStillTaken(sentKind, sentVersion, expected))
     return { ...(value as object), apiVersion: own }
   const why = foreignKind(sentKind, sentVersion, { expected, registry })
@@ -179,14 +188,15 @@ function checkCustomHeader(
 ): unknown {
   const { expected } = decoding
   const own = apiVersionOf(expected)
-  const { kind, apiVersion } = value
+  const { kind } = value
+  const apiVersion = withoutEmptyGroup(value['apiVersion'] ?? '')
   if (!kind) {
     const shown = Buffer.from(body.bytes).toString()
     const why = `Object 'Kind' is missing in '${shown}'`
     if (handled !== undefined) throw badRequest(`${handled}: ${why}`)
     throw unrecognized(expected.kind, why, excerpt(body.bytes))
   }
-  if (apiVersion?.split('/').length > 2)
+  if (apiVersion.split('/').length > 2)
     throw unrecognized(
       expected.kind,
       `unexpected GroupVersion string: ${apiVersion}`,
@@ -195,7 +205,7 @@ function checkCustomHeader(
   if (apiVersion !== own) {
     tellUnknownFields(value, body, decoding)
     throw badRequest(
-      `the API version in the data (${apiVersion ?? ''}) does not match the expected API version (${own})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${own})`,
     )
   }
   return value
@@ -295,6 +305,11 @@ export function internalPackage(group: string): string {
 
 export function apiVersionOf({ group, version }: Pick<ExpectedKind, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`
+}
+
+/** `/v1` is `v1`, what programs make of a group without a name, and `/` is none. */
+export function withoutEmptyGroup(apiVersion: string): string {
+  return /^\/[^/]*$/.test(apiVersion) ? apiVersion.slice(1) : apiVersion
 }
 
 export function splitApiVersion(text: string): [group: string, version: string] {

@@ -1,6 +1,6 @@
 /** DELETE of one object and of a collection. Contract: docs/behaviour/api-server/requests.md, "Delete". */
 import { goQuote } from '@gyropilot/schema/go-quote'
-import { headerFields } from '../bodies/decoding.ts'
+import { headerFields, withoutEmptyGroup } from '../bodies/decoding.ts'
 import type { Clock } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import type { Answer } from '../../http/answer.ts'
@@ -160,8 +160,12 @@ const META_KINDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 /** Whatever version it names, it has to be DeleteOptions. Throws 400. */
 function checkDeleteOptionsKind(body: ParsedBody): void {
   const { kind, apiVersion } = headerFields(body, badRequest)
-  const version = apiVersion || 'meta.k8s.io/v1'
+  const version = withoutEmptyGroup(apiVersion ?? '') || 'meta.k8s.io/v1'
   if (version.split('/').length > 2) throw badRequest(`unexpected GroupVersion string: ${version}`)
+  if (version.endsWith('/') && version !== 'meta.k8s.io/') {
+    const shown = Buffer.from(body.bytes).toString()
+    throw badRequest(`Object 'apiVersion' is missing in '${shown}'`)
+  }
   if (!kind || kind === 'DeleteOptions') return
   if (UNVERSIONED_KINDS.has(kind) || META_KINDS.get(version)?.has(kind) === true)
     throw badRequest(`converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`)

@@ -31,6 +31,7 @@ import {
   problemsOfOtherVersion,
   rememberForeignKind,
   splitApiVersion,
+  withoutEmptyGroup,
   type Decoding,
 } from '../bodies/decoding.ts'
 import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
@@ -187,14 +188,15 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
     problems.push(...unknownInVersion(patched, decoding))
     return
   }
-  const { kind, apiVersion } = patched
+  const { kind, apiVersion: sentVersion } = patched
   for (const [name, value] of [
-    ['apiVersion', apiVersion],
+    ['apiVersion', sentVersion],
     ['kind', kind],
   ] as const)
     if (typeof value !== 'string' && value !== undefined && value !== null)
       throw invalidPatch(stringifyExact(patched), unreadableType(name, value))
-  if (!apiVersion) {
+  const apiVersion = withoutEmptyGroup(sentVersion ?? '')
+  if (apiVersion === '') {
     if (expected.customScale === true) return
     for (const field of Object.keys(patched).toSorted()) {
       if (field === 'kind' || field === 'apiVersion') continue

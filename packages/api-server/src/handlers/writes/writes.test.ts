@@ -67,6 +67,34 @@ describe('patches', () => {
     assert.equal((await patched({ kind: null }))[0], 200)
   })
 
+  test('a group without a name is that of core kinds, and nothing keeps the slash', async () => {
+    const { request } = running
+    const map = (apiVersion: string) => ({
+      apiVersion,
+      kind: 'ConfigMap',
+      metadata: { name: 'slash' },
+    })
+    for (const [method, path, headers, status] of [
+      ['POST', MAPS, {}, 201],
+      ['PUT', `${MAPS}/slash`, {}, 200],
+      ['PATCH', `${MAPS}/slash`, MERGE_PATCH, 200],
+      ['PATCH', `${MAPS}/slash?fieldManager=m`, APPLY, 200],
+    ] as const) {
+      const answer = await request(method, path, map('/v1'), headers)
+      assert.deepEqual([answer.status, answer.value.apiVersion], [status, 'v1'], method + path)
+    }
+    assert.equal((await request('POST', `${MAPS}?dryRun=All`, map('/'))).status, 409)
+    const { value } = await request('POST', MAPS, map('v1/'))
+    assert.match(
+      value.message,
+      /^ConfigMap in version "" cannot be handled as a ConfigMap: Object 'apiVersion' is missing in /,
+    )
+    const options = { apiVersion: 'v1/', kind: 'DeleteOptions' }
+    const kept = await request('DELETE', `${MAPS}/slash`, options)
+    assert.equal(kept.status, 400)
+    assert.match(kept.value.message, /^Object 'apiVersion' is missing in /)
+  })
+
   test('Given no labels, when JSON-patched `add /metadata/labels/a`, then 422', async () => {
     const { request } = running
     await request('POST', MAPS, { metadata: { name: 'bare' } })
