@@ -79,8 +79,12 @@ const ls: Command = async (task) => {
   const { options, names } = split(task.args)
   const { files } = task.place
   const shown = names.length === 0 ? ['.'] : names
+  const isDeep = options.includes('R')
+  const titled = isDeep || shown.length > 1
   let exitCode = 0
-  for (const [index, name] of shown.entries()) {
+  // Folders below one come right behind it, while the list is gone through.
+  for (let index = 0; index < shown.length; index++) {
+    const name = shown[index]!
     const path = pathOf(task, name)
     if (!files.exists(path)) {
       await task.err(`ls: ${name}: No such file or directory\n`)
@@ -88,7 +92,7 @@ const ls: Command = async (task) => {
       continue
     }
     const folder = files.isFolder(path) && !options.includes('d')
-    if (folder && shown.length > 1) await task.out(`${index > 0 ? '\n' : ''}${name}:\n`)
+    if (folder && titled) await task.out(`${index > 0 ? '\n' : ''}${name}:\n`)
     const entries = folder
       ? files.list(path).filter((entry) => options.includes('a') || !entry.startsWith('.'))
       : [name]
@@ -98,6 +102,9 @@ const ls: Command = async (task) => {
       await text.add(options.includes('l') ? await longLine(task, full, entry) : `${entry}\n`)
     }
     await text.end()
+    if (!folder || !isDeep) continue
+    const below = entries.filter((entry) => files.isFolder(absolute(entry, path)))
+    shown.splice(index + 1, 0, ...below.map((entry) => `${name.replace(/\/$/, '')}/${entry}`))
   }
   return exitCode
 }

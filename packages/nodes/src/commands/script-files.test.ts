@@ -26,6 +26,11 @@ for (const [script, files, expected] of [
   ['chmod 755 /s; /s', { '/s': '#!/usr/bin/env bash -e\nfalse\necho on\n' }, '(1)'],
   ['chmod 600 /nosuch', {}, 'chmod: /nosuch: No such file or directory\n(1)'],
   ['chmod -R 700 /d; stat -c %a /d /d/f', { '/d/f': '' }, '700\n700\n'],
+  [
+    'ls -R /d; cd /d; ls -aR e/',
+    { '/d/f': '', '/d/e/g/h': '', '/d/e/.i': '' },
+    '/d:\ne\nf\n\n/d/e:\ng\n\n/d/e/g:\nh\ne/:\n.i\ng\n\ne/g:\nh\n',
+  ],
   ['sync; chmod go=', { '/f': '' }, "chmod: invalid mode 'go='\n(1)"],
 ] as const)
   test(script, async () => {
