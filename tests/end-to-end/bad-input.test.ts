@@ -182,6 +182,11 @@ test('gyro: credentials that the server does not know, and an authority that is 
     ['up', '--components=scheduler', `--kubeconfig=${unknown}`],
   ])
     refused(gyroBinary, args, 1, /^gyro: Unauthorized: the server does not know the credentials/)
+  const nobody = kubeconfig('nobody.yaml', (text) =>
+    text.replace(/server: .*/, 'server: https://127.0.0.1:1'),
+  )
+  const silent = /connect ECONNREFUSED 127.0.0.1:1: nothing listens there; does the cluster run\?/
+  refused(gyroBinary, ['why', 'pod/a', `--kubeconfig=${nobody}`], 1, silent)
   const noAuthority = kubeconfig('no-authority.yaml', (text) =>
     text.replace(/(certificate-authority-data: ).*/, '$1bm90IGEgY2VydA=='),
   )

@@ -13,11 +13,16 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** A server says one word to credentials that it does not know. Known by its name: the client is not loaded for every command. */
+/**
+ * A server says one word to credentials that it does not know, and one that does not run none at all. Known by name and text: the
+ * client is not loaded for every command.
+ */
 function told(error: unknown): string {
   const text = errorText(error)
   const isRefused =
     error instanceof Error && error.name === 'StatusError' && text === 'Unauthorized'
+  if (/\bconnect ECONNREFUSED\b/.test(text))
+    return `${text}: nothing listens there; does the cluster run? gyro status tells of this folder's`
   if (!isRefused) return text
   return `${text}: the server does not know the credentials of the kubeconfig; its token or client certificate may have run out`
 }

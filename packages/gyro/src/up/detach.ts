@@ -32,7 +32,8 @@ export async function startDetached(
   child.unref()
   if (typeof facts !== 'number') return terminal.banner(facts)
   const said = readFileSync(log, 'utf8').trimEnd()
-  process.stderr.write(said === '' ? `gyro: the cluster ended before it was ready\n` : `${said}\n`)
+  const nothing = `gyro: the cluster ended before it was ready and left nothing in ${log}: start it without --detach to see why`
+  process.stderr.write(`${said || nothing}\n`)
   process.exit(facts)
 }
 
