@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2, constants } from 'node:http2'
+import { connect as connectPlain } from 'node:net'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
@@ -226,4 +227,19 @@ test('an HTTP/2 connection ends after an answer that ends it', async (t) => {
   assert.equal(session.closed, false)
   assert.equal(await ask('/unknown'), 'no')
   assert.deepEqual((await ended).slice(0, 1), [0])
+})
+
+test('who speaks HTTP without TLS is told so, with HTTP/2 and without', async (t) => {
+  for (const allowHttp2 of [true, false]) {
+    const { server } = await serve(t, { allowHttp2 })
+    const socket = connectPlain(server.port, '127.0.0.1')
+    let answer = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk))
+    socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'close')
+    assert.equal(
+      answer,
+      'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n',
+    )
+  }
 })

@@ -10,7 +10,7 @@ import { createSecureContext } from 'node:tls'
 import type { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { errorText } from '@gyropilot/foundation'
+import { errorText, refusePlainHttp } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
 import { acceptsGzip } from '../serving/gzip.ts'
@@ -73,6 +73,7 @@ export async function startHttpsServer(options: HttpsServerOptions): Promise<Htt
     const message = `unable to serve TLS: ${errorText(error)}`
     throw managerErrors.make('SERVING_FAILED', message, { cause: error })
   }
+  refusePlainHttp(server)
   server.setTimeout(IDLE_TIMEOUT_MS)
   // Both belong to HTTP/1.1 connections, which the types of an HTTP/2 server do not mention.
   Object.assign(server, { headersTimeout: HEADERS_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS })

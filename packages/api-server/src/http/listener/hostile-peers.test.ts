@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import type { Duplex } from 'node:stream'
+import { connect as connectPlain } from 'node:net'
 import { after, before, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { SeededRandom, SystemClock, SystemRandom, integerBetween } from '@gyropilot/foundation'
@@ -361,4 +362,22 @@ test('a peer that leaves in the middle of a compressed list leaves nothing behin
   session.destroy()
   await other.stop(20_000)
   assert.ok(performance.now() - startMs < 10_000, 'no request is waited for')
+})
+
+/** All that the server sends to who says this without TLS. */
+async function answerToPlain(text: string): Promise<string> {
+  const socket = connectPlain(listener.port, '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk))
+  socket.on('error', () => {})
+  socket.write(text)
+  await once(socket, 'close')
+  return answer
+}
+
+test('who speaks HTTP without TLS is told so, in the words of Go; other words end their connection', async () => {
+  const told = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n'
+  for (const method of ['GET', 'POST', 'HEAD', 'PUT'])
+    assert.equal(await answerToPlain(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`), told, method)
+  assert.doesNotMatch(await answerToPlain('hello, is anybody there?\r\n\r\n'), /HTTP/)
 })

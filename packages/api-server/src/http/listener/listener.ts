@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer, type TLSSocket } from 'node:tls'
+import { refusePlainHttp } from '@gyropilot/foundation'
 import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import { asciiBody, encodeBody, protobufEvents } from '../encode.ts'
@@ -127,6 +128,7 @@ class HttpsListener implements Listener {
         initialWindowSize: 1_048_576,
       },
     } as Parameters<typeof createSecureServer>[0])
+    refusePlainHttp(this.#server)
     this.#server.on(
       'request',
       (incoming: Incoming, outgoing: Outgoing) => void this.#serve(incoming, outgoing),
