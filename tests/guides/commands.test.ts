@@ -22,7 +22,8 @@ const lines: readonly Line[] = pages.flatMap((page) => {
     ([, block]) => block!,
   )
   const inline = [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)]
-  return [...blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))]
+  return blocks
+    .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
     .concat(inline.map(([, code]) => code!))
     .map((line) => ({ page, text: line.replace(/(^|\s)#.*$/, '') }))
 })

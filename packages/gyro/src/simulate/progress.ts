@@ -1,11 +1,11 @@
-/** One line on a terminal that is written over and over; nothing where nobody looks. */
+/** One line on a terminal that is written over and over; nothing where nobody looks, or where it cannot be written over. */
 export interface ProgressLine {
   show(text: string): void
   clear(): void
 }
 
-export function progressLine(stream: NodeJS.WriteStream): ProgressLine {
-  if (!stream.isTTY) return { show() {}, clear() {} }
+export function progressLine(stream: NodeJS.WriteStream, isDumb: boolean): ProgressLine {
+  if (!stream.isTTY || isDumb) return { show() {}, clear() {} }
   let shownMs = 0
   return {
     show(text) {

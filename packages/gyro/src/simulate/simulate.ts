@@ -19,7 +19,7 @@ export async function simulateCommand(args: readonly string[]): Promise<void> {
     process.stdout.write(helpText(process.stdout.columns ?? 100))
     return
   }
-  const progress = progressLine(process.stderr)
+  const progress = progressLine(process.stderr, process.env['TERM'] === 'dumb')
   const chosen = options.scenario === '' ? scenarios : await scenariosNamed(options.scenario)
   const seed = options.seed || String(integerBetween(new SystemRandom(), 1, 1_000_000_000))
   const failed = options.explore
