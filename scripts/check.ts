@@ -116,6 +116,12 @@ const everyStep: readonly Step[] = [
     needsKubectl: true,
     nightly: true,
   },
+  {
+    name: 'more-recordings',
+    lane: 'waiting',
+    command: [node, ...testRun, 'tests/recordings/nightly/*.test.ts'],
+    nightly: true,
+  },
   ...['1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
     name: `kubectl-${version}`,
     lane: 'waiting',

@@ -19,10 +19,11 @@ export async function startCluster(options: {
   readonly clock?: Clock
   /** Turned on beyond those that are on by default. */
   readonly featureGates?: readonly string[]
+  readonly scheduler?: boolean
   /** What must be there before the controllers. */
   readonly prepare?: (cluster: Cluster) => Promise<void>
 }): Promise<ListeningCluster> {
-  const { clock = new SystemClock(), featureGates = [], prepare } = options
+  const { clock = new SystemClock(), featureGates = [], scheduler = false, prepare } = options
   const random = new SystemRandom()
   const certificates = createClusterCertificates({ clock, random })
   const cluster = new Cluster({
@@ -41,6 +42,7 @@ export async function startCluster(options: {
   const listener = await cluster.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
   await cluster.start()
   await prepare?.(cluster)
+  if (scheduler) await cluster.startScheduler().ready
   const { controllers } = options
   if (controllers !== false) await cluster.startControllerManager(controllers === true ? undefined : controllers).ready
   const server = `https://127.0.0.1:${listener.port}`

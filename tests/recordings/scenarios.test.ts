@@ -1,249 +1,28 @@
-/**
- * Scenarios recorded from kube-controller-manager 1.36, played against our controllers: the same states and events at every
- * rest, and no more API writes than upstream tried. `trace.mjs` plays them and compares the states.
- */
-import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** Scenarios whose states hang on the controllers alone: the player is the scheduler and the kubelet. */
 import { test } from 'node:test'
-import type { AuditEntry } from '@gyropilot/cluster'
-import { startCluster } from './in-process-cluster.ts'
 import { serveMigrations } from './migrations.ts'
-import { SharedTime } from './shared-time.ts'
+import { playScenarios } from './played-scenarios.ts'
 
-/** Every recorded file is played. */
-const GROUPS: readonly string[] = readdirSync(join(import.meta.dirname, 'scenarios')).map((name) =>
-  name.replace(/\.json$/, ''),
-)
-
-/** Each played beside the others: scenarios that go one after the other, or wait for scans. */
+/** Groups with a player of their own: scenarios that go one after the other, or wait for scans. */
 const SLOW: ReadonlySet<string> = new Set(['autoscaler-edges', 'daemonset', 'pod-garbage-collector-edges'])
 
 /** Its node would get pods of the DaemonSets that are played meanwhile: it comes after them. */
 const ONE_MORE_NODE = 'node ttl annotation and pod cidr'
 
-interface Scenario {
-  readonly name: string
-  readonly writes?: Readonly<Record<string, number>>
+/** Which player has it: they play beside each other. */
+function playerOf(group: string, scenario: string): string {
+  if (scenario === ONE_MORE_NODE) return 'daemonset'
+  if (SLOW.has(group)) return group
+  return group.endsWith('-further') ? 'further' : ''
 }
 
-const SALT = 'recorded'
-/** As the player names it. */
-function namespaceOf(scenario: string): string {
-  return `t${createHash('sha1').update(scenario + SALT).digest('hex').slice(0, 10)}`
-}
-
-function recorded(group: string): readonly Scenario[] {
-  const text = readFileSync(join(import.meta.dirname, 'scenarios', `${group}.json`), 'utf8')
-  return (JSON.parse(text) as { scenarios: Scenario[] }).scenarios
-}
-
-test('the states and events of upstream are reached, with no more writes than it took', { timeout: 1_500_000 }, async (t) => {
-  const tries = new TriesByNamespace()
-  const time = new SharedTime()
-  const { cluster, server, stop } = await startCluster({
+test('the states and events of upstream are reached, with no more writes than it took', { timeout: 1_500_000 }, (t) =>
+  playScenarios(t, {
+    folder: 'scenarios',
     controllers: ['*', 'selinux-warning-controller'],
-    audit: (entry) => tries.count(entry),
-    clock: time.clock,
     featureGates: ['StorageVersionMigrator'],
     prepare: serveMigrations,
-  })
-  t.after(async () => {
-    await stop()
-    time.stop()
-  })
-  const over = (namespace: string): void => tries.end(namespace)
-  const token = cluster.administratorToken
-  const played = await Promise.all([...players()].map((names) => play({ server, token, names, over, time })))
-  const differences = played.flat()
-  const own: TriesByController[] = []
-  const upstream: TriesByController[] = []
-  for (const group of GROUPS) {
-    for (const scenario of recorded(group)) {
-      const recordedNow = recordedTries(scenario)
-      const countsNodes = [...recordedNow.keys()].some(isOfNodes)
-      const tried = [...tries.of(namespaceOf(scenario.name))]
-      own.push(new Map(tried.filter(([who]) => countsNodes || !isOfNodes(who))))
-      upstream.push(recordedNow)
-      await t.test(`${group}: ${scenario.name}`, () => {
-        const different = differences.filter((text) => text.startsWith(`${group}/${scenario.name} [`))
-        assert.deepEqual(different, [])
-        assertNoMoreWrites(own.at(-1)!, upstream.at(-1)!, 'single')
-      })
-    }
-  }
-  await t.test('all together', () => assertNoMoreWrites(summed(own), summed(upstream), 'all'))
-})
-
-/** What one player after the other plays, as `group/scenario`: each SLOW group has a player, all others share one. */
-function players(): Iterable<readonly string[]> {
-  const parts = new Map<string, string[]>()
-  for (const group of GROUPS) {
-    for (const { name } of recorded(group)) {
-      const player = name === ONE_MORE_NODE ? 'daemonset' : SLOW.has(group) ? group : ''
-      parts.set(player, [...(parts.get(player) ?? []), `${group}/${name}`])
-    }
-  }
-  return parts.values()
-}
-
-interface Play {
-  readonly server: string
-  readonly token: string
-  readonly names: readonly string[]
-  /** Called when the scenario in this namespace is over, before it is cleared away. */
-  over(namespace: string): void
-  readonly time: SharedTime
-}
-
-function play({ server, token, names, over, time }: Play): Promise<readonly string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
-  const json = join(folder, 'differences.json')
-  const only = names
-    .map((name) => `^${name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
-    .join('|')
-  const script = join(import.meta.dirname, 'trace.mjs')
-  const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '8']
-  return new Promise((resolve, reject) => {
-    const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-    player.once('error', reject)
-    time.join(player)
-    player.on('message', (said) => {
-      const { over: namespace } = said as { over?: string }
-      if (namespace !== undefined) over(namespace)
-    })
-    player.once('exit', (code, signal) => {
-      if (!existsSync(json)) return reject(new Error(`a player ended before it was through: ${signal ?? `exit code ${code}`}`))
-      const differences = JSON.parse(readFileSync(json, 'utf8')) as string[]
-      rmSync(folder, { recursive: true })
-      resolve(differences)
-    })
-  })
-}
-
-/** Writes to nodes are in no namespace: only some recordings have them. */
-const OF_NODES = ' of nodes'
-function isOfNodes(who: string): boolean {
-  return who.endsWith(OF_NODES)
-}
-
-const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-
-/** Writes of one controller that were tried, refused ones included. */
-interface Tries {
-  all: number
-  /** Accepted status updates that said something new. */
-  statuses: number
-  /** Events that were told once more, and patches that were made once more before the cache showed them. */
-  repeats: number
-  /** Refused with 409: the cache did not show yet what the server had. */
-  conflicts: number
-  /** How often each was tried, for the message of a failure. */
-  texts: ReadonlyMap<string, number>
-}
-
-type TriesByController = ReadonlyMap<string, Tries>
-
-/** Counted from the start of a scenario to its end, as in the recordings. Leases are left out, as there. */
-class TriesByNamespace {
-  readonly #byNamespace = new Map<string, Map<string, Tries>>()
-  readonly #over = new Set<string>()
-  /** Versions of objects that patches made. */
-  readonly #patched = new Set<string>()
-
-  count({ user, method, path, status, changed, resourceVersion = '' }: AuditEntry): void {
-    const found = /\/(?:namespaces|nodes)\/(t[0-9a-f]{10})(?:\/([^/?]+))?/.exec(path)
-    if (!WRITES.has(method) || found === null) return
-    const [, namespace = '', resource] = found
-    if (this.#over.has(namespace) || resource === 'leases') return
-    const account = user.replace(/^system:(serviceaccount:kube-system:)?/, '')
-    const controller = path.includes('/nodes/') ? `${account}${OF_NODES}` : account
-    const tries = this.#byNamespace.get(namespace) ?? new Map<string, Tries>()
-    this.#byNamespace.set(namespace, tries)
-    const isNewStatus = /\/status(\?|$)/.test(path) && changed
-    const version = `${path} ${resourceVersion}`
-    const isRepeat = method === 'PATCH' && (resource === 'events' || this.#patched.has(version))
-    if (method === 'PATCH' && status === 200) this.#patched.add(version)
-    const text = `${method} ${path.replace(/^.*\/t[0-9a-f]{10}/, '').replace(/\?.*/, '')} -> ${status}`
-    addTries(tries, controller, {
-      all: 1,
-      statuses: isNewStatus ? 1 : 0,
-      repeats: isRepeat ? 1 : 0,
-      conflicts: status === 409 ? 1 : 0,
-      texts: new Map([[text, 1]]),
-    })
-  }
-
-  end(namespace: string): void {
-    this.#over.add(namespace)
-  }
-
-  of(namespace: string): TriesByController {
-    return this.#byNamespace.get(namespace) ?? new Map()
-  }
-}
-
-function recordedTries({ writes = {} }: Scenario): TriesByController {
-  const tries = new Map<string, Tries>()
-  for (const [text, count] of Object.entries(writes)) {
-    const isStatus = text.endsWith('/status')
-    const account = text.slice(0, text.indexOf(' '))
-    const isOfNode = / nodes\b/.test(text)
-    const isRepeat = text.endsWith(' patch events')
-    addTries(tries, isOfNode ? `${account}${OF_NODES}` : account, {
-      all: count,
-      statuses: isStatus ? count : 0,
-      repeats: isRepeat ? count : 0,
-      conflicts: text.endsWith(' -> 409') ? count : 0,
-      texts: new Map([[text, count]]),
-    })
-  }
-  return tries
-}
-
-function addTries(tries: Map<string, Tries>, controller: string, more: Tries): void {
-  const sum = tries.get(controller) ?? NOTHING
-  tries.set(controller, {
-    all: sum.all + more.all,
-    statuses: sum.statuses + more.statuses,
-    repeats: sum.repeats + more.repeats,
-    conflicts: sum.conflicts + more.conflicts,
-    texts: new Map([...sum.texts, ...[...more.texts].map(([text, count]) => [text, (sum.texts.get(text) ?? 0) + count] as const)]),
-  })
-}
-
-const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0, conflicts: 0, texts: new Map() }
-
-/**
- * No more tries than upstream. In how many statuses the changes of some pods are told hangs on which of them were read together
- * (17 to 20 on a busy machine, where 18 were recorded): in a single play, a status that says something new is not one too many.
- * Nor is one event told once more: the binder of volumes looks again every 15 s of its own clock, and whether that falls into a
- * play is chance, there as here. Nor one patch that changes nothing, made before the cache has shown the same one: adoption had it
- * in 2 of 14 plays on a busy machine. Nor one write that was refused with 409, made from a cache that did not show yet what had
- * just been written (admission counts a quota's use as the pod is written, and on a busy machine the pod came to the cache first; or
- * Endpoints were made once more).
- * Over all plays together a controller has at most one repeated and one refused write too many, and no status.
- */
-function assertNoMoreWrites(own: TriesByController, upstream: TriesByController, among: 'single' | 'all'): void {
-  const tooMany = [...own].flatMap(([controller, { all, statuses, repeats, conflicts, texts }]) => {
-    const limit = upstream.get(controller) ?? NOTHING
-    const once = (count: number): number => Math.min(1, Math.max(0, count))
-    const grouped = among === 'single' ? Math.max(0, statuses - limit.statuses) : 0
-    const most = limit.all + grouped + once(repeats - limit.repeats) + once(conflicts - limit.conflicts)
-    if (all <= most) return []
-    const tried = among === 'single' ? [...texts].map(([text, count]) => `${count} ${text}`) : []
-    return [`${controller}: ${all}, upstream ${limit.all}`, ...tried]
-  })
-  assert.deepEqual(tooMany, [])
-}
-
-function summed(parts: readonly TriesByController[]): TriesByController {
-  const sum = new Map<string, Tries>()
-  for (const part of parts) {
-    for (const [controller, more] of part) addTries(sum, controller, more)
-  }
-  return sum
-}
+    player: playerOf,
+    together: new Set(['further']),
+  }),
+)
