@@ -38,6 +38,7 @@ import {
   isProxiedByOthers,
   outerAddresses,
   portOf,
+  haveZoneHints,
   routeOf,
   seenAtNode,
 } from './service-routes.ts'
@@ -290,7 +291,9 @@ class PodNetwork implements Network {
     sent: Sent,
   ): Promise<Exchange> {
     if (isProxiedByOthers(service)) return { kind: 'lost' }
-    const route = routeOf(service, port, await this.#slicesOf(service), nodeName)
+    const slices = await this.#slicesOf(service)
+    const zone = haveZoneHints(slices) ? await this.#zoneOf(nodeName) : undefined
+    const route = routeOf(service, port, slices, nodeName, zone)
     if (route.kind !== 'to') return route
     const { destinations } = route
     return this.#exchangeAt(this.#chosen(service, port!, destinations), sent)
@@ -316,6 +319,11 @@ class PodNetwork implements Network {
       status?.addresses?.some((each) => each.type === 'InternalIP' && each.address === address),
     )
     return node?.metadata?.name
+  }
+
+  async #zoneOf(nodeName: string): Promise<string | undefined> {
+    const node = await orMissing(this.#options.client.resource(resources.nodes).get(nodeName))
+    return node?.metadata?.labels?.['topology.kubernetes.io/zone']
   }
 
   async #exchangeAt({ address, port, pod }: Destination, sent: Sent): Promise<Exchange> {

@@ -46,6 +46,36 @@ test('where none is ready, those that serve while they end are', () => {
   )
 })
 
+test('hints lead to endpoints for the node, else for its zone, when every endpoint has some', () => {
+  const named = (names: readonly string[]) => names.map((name) => ({ name }))
+  const hinted = (address: string, zones: readonly string[], nodes: readonly string[] = []) =>
+    endpoint(address, {
+      hints: {
+        ...(zones.length > 0 && { forZones: named(zones) }),
+        ...(nodes.length > 0 && { forNodes: named(nodes) }),
+      },
+    })
+  const route = (endpoints: readonly Endpoint[], zone?: string, spec: Service['spec'] = {}) =>
+    routeOf(service(spec), HTTP, [slice(endpoints)], 'near', zone)
+  const zones = [hinted('10.1.0.1', ['a']), hinted('10.1.0.2', ['a', 'b'])]
+  const both = to('10.1.0.1', '10.1.0.2')
+  assert.deepEqual(route(zones, 'b'), to('10.1.0.2'))
+  assert.deepEqual(route(zones, 'a'), both)
+  assert.deepEqual(route(zones, 'c'), both)
+  assert.deepEqual(route(zones), both)
+  const three = to('10.1.0.1', '10.1.0.2', '10.1.0.3')
+  assert.deepEqual(route([...zones, endpoint('10.1.0.3')], 'b'), three)
+  // An endpoint that is not ready needs none.
+  const unready = endpoint('10.1.0.3', { conditions: { ready: false } })
+  assert.deepEqual(route([...zones, unready], 'b'), to('10.1.0.2'))
+  assert.deepEqual(route(zones, 'b', { internalTrafficPolicy: 'Local' }), both)
+
+  const nodes = [hinted('10.1.0.1', ['a'], ['near']), hinted('10.1.0.2', ['b'], ['far'])]
+  assert.deepEqual(route(nodes, 'b'), to('10.1.0.1'))
+  const away = [hinted('10.1.0.1', ['a'], ['far']), hinted('10.1.0.2', ['b'], ['far'])]
+  assert.deepEqual(route(away, 'b'), to('10.1.0.2'))
+})
+
 test('slices that kube-proxy leaves alone do not count', () => {
   for (const name of [
     'service.kubernetes.io/headless',

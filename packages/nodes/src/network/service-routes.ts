@@ -39,12 +39,15 @@ export function routeOf(
   port: ServicePort | undefined,
   slices: readonly EndpointSlice[],
   nodeName: string,
+  zone?: string,
 ): Route {
   if (port === undefined) return { kind: 'lost' }
   const all = servingEndpoints(slices.filter((slice) => !isProxiedByOthers(slice)))
   if (all.length === 0) return { kind: 'refused' }
   const isLocal = service.spec?.internalTrafficPolicy === 'Local'
-  const near = isLocal ? all.filter(({ endpoint }) => endpoint.nodeName === nodeName) : all
+  const near = isLocal
+    ? all.filter(({ endpoint }) => endpoint.nodeName === nodeName)
+    : hinted(all, nodeName, zone)
   const destinations = near.flatMap(({ endpoint, slice }) => {
     const target = slice.ports?.find(({ name = '' }) => name === (port.name ?? ''))?.port
     return target === undefined ? [] : [destinationOf(endpoint, target)]
@@ -118,6 +121,29 @@ function servingEndpoints(slices: readonly EndpointSlice[]) {
     ({ endpoint: { conditions } }) =>
       conditions?.serving === true && conditions.terminating === true,
   )
+}
+
+/** Whether the zone of a node matters to its way to these. */
+export function haveZoneHints(slices: readonly EndpointSlice[]): boolean {
+  return slices.some(({ endpoints = [] }) =>
+    endpoints.some(({ hints }) => (hints?.forZones ?? []).length > 0),
+  )
+}
+
+/** Those that hints lead this node to, or else its zone. They count when each endpoint has some, and some are for here. */
+function hinted(
+  all: ReturnType<typeof servingEndpoints>,
+  nodeName: string,
+  zone: string | undefined,
+): typeof all {
+  const near = (kind: 'forNodes' | 'forZones', here: string | undefined): typeof all => {
+    const hintsOf = ({ endpoint: { hints } }: (typeof all)[number]) => hints?.[kind] ?? []
+    if (all.some((each) => hintsOf(each).length === 0)) return []
+    return all.filter((each) => hintsOf(each).some(({ name }) => name === here))
+  }
+  const onNode = near('forNodes', nodeName)
+  const inZone = onNode.length > 0 ? onNode : near('forZones', zone)
+  return inZone.length > 0 ? inZone : all
 }
 
 /** Unknown counts as ready. */
