@@ -124,6 +124,23 @@ test('several conflicts stand in one block per manager, with subresource and ver
   )
 })
 
+test('of two updates of one manager the older stands first, of one age that of a subresource', () => {
+  const spec = (image: string): unknown => template([{ name: 'c', image }])
+  const message = (between: number): string => {
+    const object = deployment()
+    object.put('u', { spec: { replicas: 1, template: spec('a') } })
+    object.nowMs += between
+    object.put('u', { spec: { replicas: 2, template: spec('a') } }, { subresource: 'scale' })
+    return object.refusal('m', { spec: { replicas: 9, template: spec('b') } }).message
+  }
+  const [image, replicas] = [
+    'conflicts with "u" using apps/v1:\n- .spec.template.spec.containers[name="c"].image',
+    'conflicts with "u" with subresource "scale" using apps/v1:\n- .spec.replicas',
+  ]
+  assert.equal(message(0), `Apply failed with 2 conflicts: ${replicas}\n${image}`)
+  assert.equal(message(60_000), `Apply failed with 2 conflicts: ${image}\n${replicas}`)
+})
+
 test('a configuration that breaks the schema is refused with the words of the reference server', () => {
   const prefix = 'failed to create typed patch object (/x; apps/v1, Kind=Deployment): '
   const cases: readonly [body: Record<string, unknown>, text: string][] = [

@@ -269,11 +269,9 @@ function prune(
   const converted = ownVersion.convert(merged)
   const last = withStructFields(type, previous.fields)
   let pruned = ownVersion.revert((removeFields(type, converted, last) ?? {}) as Stored)
-  let owned: FieldSet = {}
   for (const [version, fields] of fieldsByVersion(owners, isOneForm ? apiVersion : undefined)) {
     const form = versionOf(version)
     if (form === undefined) continue
-    if (form === ownVersion) owned = fields
     pruned = form.revert(withOwnedFields(form, merged, pruned, fields))
   }
   const gone = difference(
@@ -281,7 +279,7 @@ function prune(
     withStructFields(type, fieldsOf(type, ownVersion.convert(pruned))),
   )
   // Only what the previous apply owned may go, however little of the rest has an owner.
-  const rest = removeFields(type, converted, intersection(gone, last), owned)
+  const rest = removeFields(type, converted, intersection(gone, last))
   return ownVersion.revert((rest ?? {}) as Stored)
 }
 

@@ -44,11 +44,9 @@ function describe(owner: Owner): string {
   return `${JSON.stringify(owner.manager)}${subresource}${version}`
 }
 
-function sortKey(owner: Owner): string {
-  return JSON.stringify([
-    owner.manager,
-    owner.operation,
-    owner.operation === 'Update' ? owner.apiVersion : '',
-    owner.subresource,
-  ])
+/** The entry as text, without its fields: of two updates of one manager the older comes first, of two of one age that of a subresource. */
+function sortKey({ manager, operation, apiVersion, time, subresource }: Owner): string {
+  const updated = operation === 'Update' ? { apiVersion, time } : {}
+  const of = subresource === '' ? {} : { subresource }
+  return JSON.stringify({ manager, operation, ...updated, ...of })
 }

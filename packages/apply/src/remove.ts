@@ -8,60 +8,42 @@ import type { ListShape, MapShape, MergeType } from './merge-type.ts'
 type Json = Record<string, unknown>
 
 /**
- * The value without the paths of `fields`. A map or list that loses everything becomes null: the decoder drops it. But one
- * that is itself in `owned` stays, empty.
+ * The value without the paths of `fields`. A map that loses everything stays, empty; a list goes with its field, and stays empty where
+ * it is the value of a key that no schema names.
  */
-export function removeFields(
-  type: MergeType,
-  value: unknown,
-  fields: FieldSet,
-  owned: FieldSet = {},
-): unknown {
+export function removeFields(type: MergeType, value: unknown, fields: FieldSet): unknown {
   if (isEmpty(fields) || value === null || value === undefined) return value
   const shape = shapeFor(type, value)
   if (shape.map !== undefined)
-    return asMap(value) ? removeFromMap(shape.map, value as Json, fields, owned) : null
+    return asMap(value) ? removeFromMap(shape.map, value as Json, fields) : null
   if (shape.list !== undefined && shape.scalar === undefined) {
-    return Array.isArray(value) ? removeFromList(shape.list, value, fields, owned) : null
+    return Array.isArray(value) ? removeFromList(shape.list, value, fields) : null
   }
   return value
 }
 
-function removeFromMap(map: MapShape, value: Json, fields: FieldSet, owned: FieldSet): Json | null {
+function removeFromMap(map: MapShape, value: Json, fields: FieldSet): Json | null {
   // Paths inside an atomic value date from a schema in which it was granular.
   if (map.atomic) return null
   const rest: Json = {}
   for (const name in value) {
     const field = map.fields.get(name)
-    const element = field?.element ?? `f:${name}`
-    const below = fields[element]
+    const below = fields[field?.element ?? `f:${name}`]
+    const type = field?.type ?? map.values
     if (below === undefined) rest[name] = value[name]
     else if (!isMember(below)) {
-      const type = field?.type ?? map.values
-      rest[name] =
-        type === undefined ? value[name] : removed(type, value[name], below, owned[element])
+      const left = type === undefined ? value[name] : removeFields(type, value[name], below)
+      const isGone = field !== undefined && Array.isArray(left) && left.length === 0
+      if (!isGone) rest[name] = left
     }
   }
-  return isEmpty(rest as FieldSet) ? null : rest
-}
-
-function removed(
-  type: MergeType,
-  value: unknown,
-  fields: FieldSet,
-  owned: FieldSet | undefined,
-): unknown {
-  const rest = removeFields(type, value, fields, owned)
-  if (rest !== null || owned === undefined || !isMember(owned)) return rest
-  if (Array.isArray(value)) return []
-  return asMap(value) ? {} : rest
+  return rest
 }
 
 function removeFromList(
   list: ListShape,
   items: readonly unknown[],
   fields: FieldSet,
-  owned: FieldSet,
 ): unknown[] | null {
   if (list.ownership === 'atomic') return null
   const rest: unknown[] = []
@@ -69,10 +51,9 @@ function removeFromList(
     const element = elementOfItem(list, item)
     const below = typeof element === 'string' ? fields[element] : undefined
     if (below === undefined) rest.push(item)
-    else if (!isMember(below))
-      rest.push(removeFields(list.items, item, below, owned[element as string]))
+    else if (!isMember(below)) rest.push(removeFields(list.items, item, below))
   }
-  return rest.length === 0 ? null : rest
+  return rest
 }
 
 function asMap(value: unknown): boolean {

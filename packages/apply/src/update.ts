@@ -105,6 +105,8 @@ function ownersBefore(request: UpdateRequest): Owners {
   // The decoder leaves out an empty list, which asks for no tracking.
   const sent = givenValue(request.updated.metadata, 'managedFields')
   if (!Array.isArray(sent)) return ownersOfStored(stored)
+  // An empty list in a custom resource is read as none at all.
+  if (sent.length === 0 && request.kind.schemaChanges === true) return ownersOfStored(stored)
   if (asksForReset(sent)) return new Map()
   if (deepEqual(sent, stored)) return ownersOfStored(stored)
   const owners = ownersOfRequest(sent)

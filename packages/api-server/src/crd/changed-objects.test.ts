@@ -224,3 +224,60 @@ test('unknown fields are told of the metadata first and of what is embedded last
     'spec.m[k].metadata.u',
   ])
 })
+
+test('what is left of an item that goes goes with it, though an updater owns it: a map stays empty, a list goes with its field', async () => {
+  const text = { type: 'string' }
+  const items = { ...mapList, items: { ...mapList.items, properties: { k: text, v: text } } }
+  const objects = {
+    type: 'object',
+    additionalProperties: { type: 'object', properties: { p: text } },
+  }
+  const nested = {
+    ...mapList,
+    items: { ...mapList.items, properties: { k: text, in: items } },
+  }
+  const server = await serverWith({ a: text, items, objects, nested })
+  const rows: readonly (readonly [string, object, object, object, object])[] = [
+    ['items', { items: [{ k: '1' }] }, { items: [{ k: '1', v: '2' }] }, {}, { a: 'x' }],
+    [
+      'objects',
+      { objects: { k: { p: '1' } } },
+      { objects: { k: { p: '2' } } },
+      {},
+      { a: 'x', objects: {} },
+    ],
+    [
+      'nested',
+      { nested: [{ k: '1', in: [{ k: '1' }] }] },
+      { nested: [{ k: '1', in: [{ k: '1', v: '2' }] }] },
+      { nested: [{ k: '1' }] },
+      { a: 'x', nested: [{ k: '1' }] },
+    ],
+  ]
+  for (const [name, applied, patched, then, left] of rows) {
+    await apply(server, 'applier', applied)
+    await patch(server, { spec: patched })
+    const answer = await apply(server, 'applier', { a: 'x', ...then })
+    assert.deepEqual([answer.status, answer.value.spec], [200, left], name)
+    await server.request('DELETE', `${PARTS}/x`)
+  }
+})
+
+test('a list that an updater owns empty goes with the last item that was applied', async () => {
+  const set = { ...list, 'x-kubernetes-list-type': 'set' }
+  const map = { type: 'object', additionalProperties: { type: 'string' } }
+  const server = await serverWith({ a: { type: 'string' }, set, map })
+  await server.request('POST', PARTS, part({ set: [], map: {} }))
+  await apply(server, 'applier', { set: ['x'], map: { k: 'x' } })
+  const answer = await apply(server, 'applier', { a: 'x' })
+  assert.deepEqual(answer.value.spec, { a: 'x', map: {} })
+})
+
+test('an empty list of managedFields is none, and one empty entry asks for no tracking', async () => {
+  const server = await serverWith({ a: { type: 'string' } })
+  await apply(server, 'applier', { a: 'x' })
+  const kept = await patch(server, { metadata: { managedFields: [] } })
+  assert.equal(kept.value.metadata.managedFields.length, 1)
+  const reset = await patch(server, { metadata: { managedFields: [{}] } })
+  assert.equal(reset.value.metadata.managedFields, undefined)
+})
