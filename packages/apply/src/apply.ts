@@ -106,6 +106,7 @@ function checkBody(request: ApplyRequest): void {
   const sentKind = textOf(configuration.kind)
   const withGroup = (version: string): string => (version.includes('/') ? version : `/${version}`)
   if (withGroup(sentVersion) !== withGroup(apiVersion) || sentKind !== kindName) {
+    // What is no version at all takes the kind with it.
     const unreadable = sentVersion.split('/').length > 2
     const shown = unreadable ? '/, Kind=' : `${withGroup(sentVersion)}, Kind=${sentKind}`
     throw new ApiError(400, 'BadRequest', `invalid object type: ${shown}`)

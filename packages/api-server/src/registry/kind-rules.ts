@@ -24,6 +24,8 @@ export interface RuleContext {
   }
   /** Feature gates of 1.36 at their defaults. */
   featureEnabled(gate: string): boolean
+  /** Of what is done with the object before it is judged: told even where it is refused. */
+  warn?(text: string): void
   /** Of the object's namespace. */
   namespaceLabels?(): Readonly<Record<string, string>> | undefined
 }

@@ -397,7 +397,7 @@ export class ObjectWriter {
     }
   }
 
-  #ruleContext({ user }: WriteContext, { subresource, namespace }: Target): RuleContext {
+  #ruleContext({ user, warn }: WriteContext, { subresource, namespace }: Target): RuleContext {
     const { clock, featureEnabled, store } = this.#parts
     return {
       namespaceLabels: () =>
@@ -406,6 +406,7 @@ export class ObjectWriter {
       userName: user.name,
       user,
       featureEnabled,
+      warn,
       ...(subresource === '' ? {} : { subresource }),
     }
   }

@@ -90,6 +90,8 @@ export class ExpressionCheck {
 
   variable(name: string, expression: string | undefined, errors: FieldErrors, field: string): void {
     const type = this.check('variable', expression, errors, field)
+    // One without an expression is none.
+    if (!expression?.trim()) return
     // What is broken is reported once, and may be anything for those who use it.
     this.#variables[name] = type === undefined ? { kind: 'dyn' } : cel().variableType(type)
   }

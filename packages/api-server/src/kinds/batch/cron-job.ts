@@ -7,7 +7,7 @@ import { formatAge } from '../../printing/ages.ts'
 import { selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
-import { validateSpecFields } from './job-spec.ts'
+import { indexWarnings, validateSpecFields } from './job-spec.ts'
 
 const POLICIES = ['Allow', 'Forbid', 'Replace']
 const MAX_NAME = 52
@@ -94,6 +94,7 @@ export const cronJob: KindRules<CronJob> = {
     const { spec = {}, metadata } = template(object)
     return [
       ...workloadNameWarnings(object, stored),
+      ...indexWarnings(object.spec?.jobTemplate?.spec, 'spec.jobTemplate.spec'),
       ...podSpecWarnings(spec, metadata, 'spec.jobTemplate.spec.template.spec'),
     ]
   },

@@ -175,3 +175,16 @@ function validateRestartPolicy(spec: StoredOf<JobSpec>, errors: FieldErrors, fie
     errors.invalid(field, policy, 'only "Never" is supported when podFailurePolicy is specified')
   }
 }
+
+const MOST_INDEXES = 100_000
+const MOST_AT_ONCE = 10_000
+
+/** What failed of so many indexes may be more than a status can hold. */
+export function indexWarnings(spec: StoredOf<JobSpec> | undefined, field: string): string[] {
+  const { completionMode, completions = 0, parallelism = 0 } = spec ?? {}
+  if (completionMode !== 'Indexed' || completions <= MOST_INDEXES || parallelism <= MOST_AT_ONCE)
+    return []
+  return [
+    `${field}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
+  ]
+}

@@ -5,8 +5,8 @@ import { formatShortDuration } from '../../printing/ages.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { hasLabelsOfTemplate, labelsFromTemplate } from '../workload-template.ts'
-import { templateWarnings } from '../apps/deployment.ts'
-import { validateJobSpec } from './job-spec.ts'
+import { isSpecifiedAnew, podTemplateWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { indexWarnings, validateJobSpec } from './job-spec.ts'
 import { validateJobStatusUpdate } from './job-status.ts'
 import { validateJobUpdate } from './job-update.ts'
 
@@ -99,7 +99,14 @@ export const job: KindRules<Job> = {
   status: { validateUpdate: validateJobStatusUpdate },
   selectableFields: { 'status.successful': (object) => String(object.status?.succeeded ?? 0) },
   defaultDeletionPolicy: 'Orphan',
-  warnings: templateWarnings,
+  warnings(object, stored) {
+    if (!isSpecifiedAnew(object, stored)) return []
+    return [
+      ...workloadNameWarnings(object, stored),
+      ...indexWarnings(object.spec, 'spec'),
+      ...podTemplateWarnings(object.spec?.template),
+    ]
+  },
   columns: tableColumns('batch/jobs', {
     Status: statusText,
     Completions: completionsText,

@@ -129,7 +129,8 @@ export const node: KindRules<Node> = {
   },
   canonicalize({ status }) {
     // Names are always written.
-    for (const image of status?.images ?? []) if (!image.names?.length) image.names = null!
+    for (const image of status?.images ?? [])
+      if (image.names !== null && !image.names?.length) image.names = null!
   },
   // Unlike all others, nodes keep the status they are created with.
   prepareForCreate(object) {

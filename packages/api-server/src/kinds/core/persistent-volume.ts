@@ -9,6 +9,7 @@ import { ageColumn, column, nameColumn } from '../columns.ts'
 import { SOURCES, validateVolumeSpec } from './persistent-volume-spec.ts'
 import { defaultNetworkVolume } from './pod/defaults.ts'
 import { deprecatedVolumeWarning } from './pod/warnings.ts'
+import { nodeTermWarnings } from './node-label-warnings.ts'
 
 /** Not of Quobyte and Flocker, which pods are warned of. */
 const WARNED_SOURCES = [
@@ -39,6 +40,43 @@ const sourceOf = (spec: StoredOf<PersistentVolumeSpec>): Draft =>
 
 function validate(object: StoredOf<PersistentVolume>, errors: FieldErrors): void {
   validateVolumeSpec(object.spec ?? {}, errors, object.metadata?.name ?? '')
+  validateMountOptions(object, errors)
+}
+
+const MOUNT_OPTIONS = 'volume.beta.kubernetes.io/mount-options'
+const DEPRECATED_ANNOTATIONS: Readonly<Record<string, string>> = {
+  'volume.beta.kubernetes.io/storage-class':
+    'deprecated since v1.8; use "storageClassName" attribute instead',
+  [MOUNT_OPTIONS]: 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+
+/** Of all others the annotation is refused; the field is judged by who mounts. */
+const MOUNTED_WITH_OPTIONS = [
+  'awsElasticBlockStore',
+  'azureDisk',
+  'azureFile',
+  'cephfs',
+  'cinder',
+  'gcePersistentDisk',
+  'glusterfs',
+  'iscsi',
+  'nfs',
+  'photonPersistentDisk',
+  'quobyte',
+  'rbd',
+  'vsphereVolume',
+] as const
+
+function validateMountOptions(
+  { metadata, spec = {} }: StoredOf<PersistentVolume>,
+  errors: FieldErrors,
+): void {
+  if (metadata?.annotations?.[MOUNT_OPTIONS] === undefined) return
+  if (MOUNTED_WITH_OPTIONS.some((source) => spec[source])) return
+  errors.forbidden(
+    `metadata.annotations.${MOUNT_OPTIONS}`,
+    'may not specify mount options for this volume type',
+  )
 }
 
 /** What once was beta may be replaced by what it became. */
@@ -75,8 +113,8 @@ function validateUpdate(
   stored: StoredOf<PersistentVolume>,
   errors: FieldErrors,
 ): void {
-  // kube-apiserver checks the whole object twice on updates, and reports twice.
-  validate(object, errors)
+  // kube-apiserver checks the specification twice on updates, and reports twice.
+  validateVolumeSpec(object.spec ?? {}, errors, object.metadata?.name ?? '')
   const now = sourceOf(object.spec ?? {})
   const before = sourceOf(stored.spec ?? {})
   if (!deepEqual(now, before)) {
@@ -140,16 +178,17 @@ export const persistentVolume: KindRules<PersistentVolume> = {
   },
   warnings(object) {
     const list: string[] = []
-    if (object.metadata?.annotations?.['volume.beta.kubernetes.io/storage-class'] !== undefined) {
-      list.push(
-        'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
-      )
-    }
+    const annotations = object.metadata?.annotations ?? {}
+    for (const [key, why] of Object.entries(DEPRECATED_ANNOTATIONS))
+      if (annotations[key] !== undefined) list.push(`metadata.annotations[${key}]: ${why}`)
     if (object.spec?.persistentVolumeReclaimPolicy === 'Recycle') {
       list.push(
         'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.',
       )
     }
+    const { nodeSelectorTerms = [] } = object.spec?.nodeAffinity?.required ?? {}
+    for (const [index, term] of nodeSelectorTerms.entries())
+      list.push(...nodeTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`))
     for (const source of WARNED_SOURCES)
       if (object.spec?.[source] !== undefined) list.push(deprecatedVolumeWarning(source, 'spec'))
     return list

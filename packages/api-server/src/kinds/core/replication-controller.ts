@@ -32,6 +32,8 @@ export const replicationController: KindRules<ReplicationController> = {
     object.spec.replicas ??= 1
     defaultTemplate(object.spec.template)
   },
+  // A status is written with the metadata that was sent, which may lack them.
+  canonicalize: labelsFromTemplate,
   prepareForCreate(object) {
     object.status = emptyStatus({ group: '', version: 'v1', kind: 'ReplicationController' })
   },

@@ -4,6 +4,7 @@ import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
+import { nodeLabelWarnings } from '../core/node-label-warnings.ts'
 import { validateResourceRequirements } from '../core/pod/resources.ts'
 import { validateTolerations } from '../core/pod/scheduling.ts'
 
@@ -37,6 +38,9 @@ export const runtimeClass: KindRules<RuntimeClass> = {
     if (object.handler !== stored.handler)
       errors.invalid('handler', object.handler ?? '', 'field is immutable')
   },
+  // Which label it is has no part in the path.
+  warnings: ({ scheduling }) =>
+    nodeLabelWarnings(scheduling?.nodeSelector, () => 'scheduling.nodeSelector'),
   columns: tableColumns('node.k8s.io/runtimeclasses', {
     Handler: (object) => object.handler ?? '',
   }),

@@ -12,10 +12,11 @@ import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-r
 import { semanticallyEqual } from '../../registry/equality.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareQuantities } from '@gyropilot/api'
-import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { invalidAll, sortedKeys, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
+import { nodeLabelWarnings, nodeTermWarnings } from '../core/node-label-warnings.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
 
 const GROUP = 'storage.k8s.io'
@@ -88,7 +89,14 @@ export function validateImmutable<T extends object>(
   shown: string = field,
 ): void {
   if (!deepEqual(object[field] ?? null, stored[field] ?? null))
-    errors.invalid(shown, object[field] ?? null, 'field is immutable')
+    errors.invalid(shown, printedMap(object[field] ?? null), 'field is immutable')
+}
+
+/** Messages show a map by its keys, whatever order it was sent in. */
+function printedMap(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const map = value as Readonly<Record<string, unknown>>
+  return Object.fromEntries(sortedKeys(map).map((key) => [key, map[key]]))
 }
 
 export const csiDriver: KindRules<CSIDriver> = {
@@ -225,6 +233,10 @@ export const csiStorageCapacity: KindRules<CSIStorageCapacity> = {
   kind: 'CSIStorageCapacity',
   generationOf: null,
   unconditionalUpdate: false,
+  warnings: ({ nodeTopology }) => [
+    ...nodeTermWarnings(nodeTopology, 'nodeTopology'),
+    ...nodeLabelWarnings(nodeTopology?.matchLabels, (key) => `nodeTopology.matchLabels.${key}`),
+  ],
   validate(object, errors) {
     validateLabelSelector(object.nodeTopology, errors, 'nodeTopology')
     const className: string = object.storageClassName ?? ''

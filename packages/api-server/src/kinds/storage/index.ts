@@ -12,6 +12,7 @@ import { internalForm } from '@gyropilot/schema/internal-form'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { ageColumn, column, nameColumn, tableColumns, withDefaultMark } from '../columns.ts'
+import { nodeLabelDeprecation } from '../core/node-label-warnings.ts'
 import { defaultNetworkVolume } from '../core/pod/defaults.ts'
 import { validateInlineVolumeSpec } from '../core/persistent-volume-spec.ts'
 import { validateDriverName, validateImmutable } from './csi.ts'
@@ -101,6 +102,14 @@ export const storageClass: KindRules<StorageClass> = {
     validateImmutable(object, stored, 'reclaimPolicy', errors)
     validateImmutable(object, stored, 'volumeBindingMode', errors)
   },
+  warnings: ({ allowedTopologies = [] }) =>
+    allowedTopologies.flatMap(({ matchLabelExpressions = [] }, index) =>
+      matchLabelExpressions.flatMap(({ key = '' }, position) => {
+        const why = nodeLabelDeprecation(key)
+        if (why === undefined) return []
+        return [`allowedTopologies[${index}].matchLabelExpressions[${position}].key: ${why}`]
+      }),
+    ),
   columns: withDefaultMark(
     DEFAULT_CLASS,
     tableColumns('storage.k8s.io/storageclasses', {

@@ -7,16 +7,16 @@ import { validateDescendingPath } from './volume-sources.ts'
 
 const MIRROR = 'kubernetes.io/config.mirror'
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
-const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod'
-const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
-const APPARMOR_CONTAINER = 'container.apparmor.security.beta.kubernetes.io/'
+export const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod'
+export const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
+export const APPARMOR_CONTAINER = 'container.apparmor.security.beta.kubernetes.io/'
 const LOCALHOST = 'localhost/'
 
 const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
 type Annotations = Readonly<Record<string, string>>
 
-interface Visited {
+export interface Visited {
   readonly container: DraftOf<Container>
   readonly field: string
 }
@@ -126,6 +126,7 @@ function validateSeccomp(profile: string, errors: FieldErrors, field: string): v
 export function adoptProfileAnnotations(
   annotations: Annotations | undefined,
   spec: DraftOf<PodSpec>,
+  warn: (text: string) => void,
 ): void {
   if (!hasProfiles(annotations) || spec.os?.name === 'windows') return
   for (const { container } of visitContainers(spec, '')) {
@@ -140,7 +141,12 @@ export function adoptProfileAnnotations(
       continue
     container.securityContext ??= {}
     container.securityContext.appArmorProfile = profile
+    warn(appArmorWarning(`metadata.annotations[${APPARMOR_CONTAINER}${container.name}]`))
   }
+}
+
+export function appArmorWarning(at: string): string {
+  return `${at}: deprecated since v1.30; use the "appArmorProfile" field instead`
 }
 
 function profileOf(annotation: string): StoredOf<SeccompProfile> | undefined {

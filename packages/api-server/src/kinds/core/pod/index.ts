@@ -46,13 +46,16 @@ export const pod: KindRules<Pod> = {
     defaultPodSpec(object.spec)
     agreeOnAddresses(object.status)
   },
-  // Admission may have given requests to the containers.
-  canonicalize({ spec }) {
-    if (spec) defaultPodResources(spec)
+  // Admission may have given requests to the containers. The spec may be what is stored.
+  canonicalize(object) {
+    if (!object.spec?.resources) return
+    object.spec = { ...object.spec, resources: { ...object.spec.resources } }
+    defaultPodResources(object.spec)
   },
-  prepareForCreate(object, { nowMs }) {
+  prepareForCreate(object, { nowMs, warn }) {
     mergeMatchLabelKeys(object)
-    if (object.spec) adoptProfileAnnotations(object.metadata?.annotations, object.spec)
+    if (object.spec)
+      adoptProfileAnnotations(object.metadata?.annotations, object.spec, (text) => warn?.(text))
     leastGrace(object.spec)
     const status: DraftOf<PodStatus> = (object.status = {
       phase: 'Pending',

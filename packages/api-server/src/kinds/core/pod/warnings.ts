@@ -3,6 +3,7 @@ import type {
   Affinity,
   Container,
   ContainerPort,
+  NodeAffinity,
   ObjectMeta,
   Pod,
   PodAffinityTerm,
@@ -15,18 +16,20 @@ import type { StoredOf } from '../../../registry/kind-rules.ts'
 import { isIntegerQuantity } from '@gyropilot/api'
 import { canonicalIpWarnings } from '@gyropilot/schema/validation/ip'
 import { dnsLabel } from '@gyropilot/schema/validation/names'
+import {
+  APPARMOR_CONTAINER,
+  appArmorWarning,
+  SECCOMP_CONTAINER,
+  SECCOMP_POD,
+  visitContainers,
+} from './annotations.ts'
+import type { Visited } from './annotations.ts'
+import {
+  nodeLabelDeprecation,
+  nodeLabelWarnings,
+  nodeTermWarnings,
+} from '../node-label-warnings.ts'
 import { claimSpecWarnings } from '../persistent-volume-claim-spec.ts'
-
-const DEPRECATED_NODE_LABELS: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region':
-    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone':
-    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type':
-    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-}
 
 /** What is said of a source of a volume that nothing serves any more. */
 const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
@@ -46,14 +49,23 @@ export function deprecatedVolumeWarning(source: keyof Volume, at: string): strin
   return `${at}.${source === 'storageos' ? 'storageOS' : source}: ${DEPRECATED_VOLUMES[source]}`
 }
 
-function deprecatedNodeLabelWarnings(
-  labels: Readonly<Record<string, string>> | undefined,
+function nodeAffinityWarnings(
+  affinity: StoredOf<NodeAffinity> | undefined,
   field: string,
 ): string[] {
-  return Object.keys(labels ?? {})
-    .toSorted()
-    .filter((key) => DEPRECATED_NODE_LABELS[key] !== undefined)
-    .map((key) => `${field}[${key}]: ${DEPRECATED_NODE_LABELS[key]}`)
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+  const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
+  const terms = [
+    ...(affinity?.[required]?.nodeSelectorTerms ?? []).map((term, index) => ({
+      term,
+      at: `${field}.${required}.nodeSelectorTerms[${index}]`,
+    })),
+    ...(affinity?.[preferred] ?? []).map(({ preference }, index) => ({
+      term: preference,
+      at: `${field}.${preferred}[${index}].preference`,
+    })),
+  ]
+  return terms.flatMap(({ term, at }) => nodeTermWarnings(term, at))
 }
 
 export function podNameWarnings(object: StoredOf<Pod>): string[] {
@@ -93,32 +105,45 @@ export function podSpecWarnings(
   metadata: StoredOf<ObjectMeta> | undefined,
   field: string,
 ): string[] {
-  const warnings = deprecatedNodeLabelWarnings(spec.nodeSelector, `${field}.nodeSelector`)
+  const warnings = [
+    ...nodeLabelWarnings(spec.nodeSelector, (key) => `${field}.nodeSelector[${key}]`),
+    ...nodeAffinityWarnings(spec.affinity?.nodeAffinity, `${field}.affinity.nodeAffinity`),
+  ]
   for (const [index, constraint] of (spec.topologySpreadConstraints ?? []).entries()) {
     const at = `${field}.topologySpreadConstraints[${index}]`
     const { topologyKey = '' } = constraint
-    if (DEPRECATED_NODE_LABELS[topologyKey])
-      warnings.push(`${at}.topologyKey: ${topologyKey} is ${DEPRECATED_NODE_LABELS[topologyKey]}`)
+    const why = nodeLabelDeprecation(topologyKey)
+    if (why !== undefined) warnings.push(`${at}.topologyKey: ${topologyKey} is ${why}`)
     if (!constraint.labelSelector)
       warnings.push(`${at}.labelSelector: a null labelSelector results in matching no pod`)
   }
-  for (const key of Object.keys(metadata?.annotations ?? {}).toSorted()) {
-    const text = annotationWarning(key)
-    if (text)
-      warnings.push(
-        `${field === 'spec' ? '' : field.replace(/spec$/, '')}metadata.annotations[${key}]: ${text}`,
-      )
-  }
+  const annotations = metadata?.annotations ?? {}
+  const annotated = `${field === 'spec' ? '' : field.replace(/spec$/, '')}metadata.annotations`
+  if (annotations[CRITICAL_POD] !== undefined)
+    warnings.push(
+      `${annotated}[${CRITICAL_POD}]: non-functional in v1.16+; use the "priorityClassName" field instead`,
+    )
   warnings.push(
     ...volumeWarnings(spec, field),
     ...aliasWarnings(spec, field),
     ...imageSecretWarnings(spec, field),
   )
-  for (const list of ['initContainers', 'containers'] as const) {
-    for (const [index, container] of (spec[list] ?? []).entries())
-      warnings.push(...containerWarnings(container, `${field}.${list}[${index}]`))
+  if (annotations[SECCOMP_POD] !== undefined && !spec.securityContext?.seccompProfile)
+    warnings.push(seccompWarning(`${annotated}[${SECCOMP_POD}]`))
+  const isTemplate = field !== 'spec'
+  const containers = visitContainers(spec, field)
+  for (const { container, field: at } of containers) {
+    const seccomp = `${SECCOMP_CONTAINER}${container.name}`
+    if (annotations[seccomp] !== undefined && !container.securityContext?.seccompProfile)
+      warnings.push(seccompWarning(`${annotated}[${seccomp}]`))
+    const appArmor = `${APPARMOR_CONTAINER}${container.name}`
+    const profile =
+      container.securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile
+    if (isTemplate && annotations[appArmor] !== undefined && !profile)
+      warnings.push(appArmorWarning(`${annotated}[${appArmor}]`))
+    warnings.push(...containerWarnings(container, at))
   }
-  warnings.push(...portWarnings(spec, field))
+  warnings.push(...portWarnings(containers), ...portNameWarnings(containers))
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
     warnings.push(
       `${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
@@ -131,16 +156,10 @@ export function podSpecWarnings(
   ]
 }
 
-function annotationWarning(key: string): string | undefined {
-  if (key === 'seccomp.security.alpha.kubernetes.io/pod')
-    return 'non-functional in v1.27+; use the "seccompProfile" field instead'
-  if (key.startsWith('container.seccomp.security.alpha.kubernetes.io/'))
-    return 'non-functional in v1.27+; use the "seccompProfile" field instead'
-  if (key.startsWith('container.apparmor.security.beta.kubernetes.io/'))
-    return 'deprecated since v1.30; use the "appArmorProfile" field instead'
-  if (key === 'scheduler.alpha.kubernetes.io/critical-pod')
-    return 'non-functional in v1.16+; use the "priorityClassName" field instead'
-  return undefined
+const CRITICAL_POD = 'scheduler.alpha.kubernetes.io/critical-pod'
+
+function seccompWarning(at: string): string {
+  return `${at}: non-functional in v1.27+; use the "seccompProfile" field instead`
 }
 
 /** All that is there twice comes before what has no name. */
@@ -193,8 +212,8 @@ function volumeWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
 
 function containerWarnings(container: StoredOf<Container>, field: string): string[] {
   const warnings: string[] = []
-  for (const list of ['limits', 'requests'] as const) {
-    for (const name of ['memory', 'ephemeral-storage']) {
+  for (const name of ['memory', 'ephemeral-storage']) {
+    for (const list of ['limits', 'requests'] as const) {
       const quantity = container.resources?.[list]?.[name]
       if (quantity !== undefined && !isIntegerQuantity(quantity)) {
         warnings.push(
@@ -214,21 +233,50 @@ function containerWarnings(container: StoredOf<Container>, field: string): strin
   return warnings
 }
 
-function portWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
+function portWarnings(containers: readonly Visited[]): string[] {
+  const warnings: string[] = []
+  const seen = new Map<string, { readonly at: string; readonly port: StoredOf<ContainerPort> }[]>()
+  for (const { container, field } of containers) {
+    for (const [position, port] of (container.ports ?? []).entries()) {
+      const at = `${field}.ports[${position}]`
+      if (port.hostIP && !port.hostPort)
+        warnings.push(`${at}: hostIP set without hostPort: ${printedPort(port)}`)
+      const key = `${port.containerPort}/${port.protocol ?? 'TCP'}`
+      const others = seen.get(key) ?? []
+      for (const other of others) {
+        const how = clashOf(port, other.port)
+        if (how !== undefined) warnings.push(`${at}: ${how} port definition with ${other.at}`)
+      }
+      seen.set(key, [...others, { at, port }])
+    }
+  }
+  return warnings
+}
+
+/** Of two definitions of one port of the pod. */
+function clashOf(a: StoredOf<ContainerPort>, b: StoredOf<ContainerPort>): string | undefined {
+  const { hostPort = 0, hostIP = '' } = a
+  const { hostPort: otherPort = 0, hostIP: otherIP = '' } = b
+  if (hostPort === otherPort && hostIP === otherIP) return 'duplicate'
+  if (hostPort === 0 || otherPort === 0) return 'overlapping'
+  const oneIsAny = (hostIP === '') !== (otherIP === '')
+  return hostPort === otherPort && oneIsAny ? 'dangerously ambiguous' : undefined
+}
+
+/** Within a container names are told apart; within a pod the first is meant. */
+function portNameWarnings(containers: readonly Visited[]): string[] {
   const warnings: string[] = []
   const seen = new Map<string, string>()
-  for (const list of ['containers', 'initContainers'] as const) {
-    for (const [index, container] of (spec[list] ?? []).entries()) {
-      if (list === 'initContainers' && container.restartPolicy !== 'Always') continue
-      for (const [position, port] of (container.ports ?? []).entries()) {
-        const at = `${field}.${list}[${index}].ports[${position}]`
-        const key = `${port.containerPort}/${port.protocol ?? 'TCP'}/${port.hostPort ?? 0}/${port.hostIP ?? ''}`
-        const first = seen.get(key)
-        if (first !== undefined) warnings.push(`${at}: duplicate port definition with ${first}`)
-        else seen.set(key, at)
-        if (port.hostIP && !port.hostPort)
-          warnings.push(`${at}: hostIP set without hostPort: ${printedPort(port)}`)
-      }
+  for (const { container, field } of containers) {
+    for (const [position, { name }] of (container.ports ?? []).entries()) {
+      if (!name) continue
+      const at = `${field}.ports[${position}]`
+      const first = seen.get(name)
+      if (first === undefined) seen.set(name, at)
+      else
+        warnings.push(
+          `${at}: duplicate port name ${JSON.stringify(name)} with ${first}, services and probes that select ports by name will use ${first}`,
+        )
     }
   }
   return warnings

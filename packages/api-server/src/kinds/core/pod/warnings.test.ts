@@ -1,0 +1,75 @@
+/** What is warned of in pods and templates. Recorded from kube-apiserver 1.36 (tests/recordings/vectors/warned.json has more). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Draft } from '../../../registry/kind-rules.ts'
+import { podSpecWarnings, podTemplateWarnings } from './warnings.ts'
+
+const container = (name: string, ports: Draft[] = [], rest: Draft = {}): Draft => ({
+  name,
+  image: 'i',
+  ports,
+  ...rest,
+})
+
+test('ports: of one number whatever clashes with each one before it, and names that come again', () => {
+  const spec = {
+    initContainers: [container('i', [{ containerPort: 1, name: 'x' }])],
+    containers: [
+      container('a', [{ containerPort: 1, hostPort: 5, name: 'x' }, { containerPort: 1 }]),
+      container('b', [{ containerPort: 1, hostPort: 5, hostIP: '1.1.1.1' }]),
+    ],
+  }
+  const at = (list: string, index: number, port: number): string =>
+    `spec.${list}[${index}].ports[${port}]`
+  const first = at('initContainers', 0, 0)
+  assert.deepEqual(podSpecWarnings(spec, undefined, 'spec'), [
+    `${at('containers', 0, 0)}: overlapping port definition with ${first}`,
+    `${at('containers', 0, 1)}: duplicate port definition with ${first}`,
+    `${at('containers', 0, 1)}: overlapping port definition with ${at('containers', 0, 0)}`,
+    `${at('containers', 1, 0)}: overlapping port definition with ${first}`,
+    `${at('containers', 1, 0)}: dangerously ambiguous port definition with ${at('containers', 0, 0)}`,
+    `${at('containers', 1, 0)}: overlapping port definition with ${at('containers', 0, 1)}`,
+    `${at('containers', 0, 0)}: duplicate port name "x" with ${first}, services and probes that select ports by name will use ${first}`,
+  ])
+})
+
+test('annotations of profiles, where no field says the same, beside the container that they name', () => {
+  const key = (what: string, name: string): string => `container.${what}.kubernetes.io/${name}`
+  const [appArmor, seccomp] = ['apparmor.security.beta', 'seccomp.security.alpha']
+  const annotations = {
+    [key(appArmor, 'a')]: 'unconfined',
+    [key(seccomp, 'a')]: 'unconfined',
+    [key(appArmor, 'b')]: 'unconfined',
+    [key(seccomp, 'b')]: 'unconfined',
+    'scheduler.alpha.kubernetes.io/critical-pod': '',
+  }
+  const securityContext = {
+    appArmorProfile: { type: 'Unconfined' },
+    seccompProfile: { type: 'Unconfined' },
+  } as const
+  const env = [{ name: 'A' }, { name: 'A' }]
+  const spec = {
+    containers: [container('a', [], { env }), container('b', [], { securityContext })],
+  }
+  assert.deepEqual(podTemplateWarnings({ metadata: { annotations }, spec }), [
+    'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
+    `spec.template.metadata.annotations[${key(seccomp, 'a')}]: non-functional in v1.27+; use the "seccompProfile" field instead`,
+    `spec.template.metadata.annotations[${key(appArmor, 'a')}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
+    'spec.template.spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+  ])
+})
+
+test('labels of nodes that have another name by now, in affinities too', () => {
+  const matchExpressions = [
+    { key: 'a', operator: 'Exists' as const },
+    { key: 'beta.kubernetes.io/os', operator: 'Exists' as const },
+  ]
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+  const spec = {
+    containers: [],
+    affinity: { nodeAffinity: { [required]: { nodeSelectorTerms: [{ matchExpressions }] } } },
+  }
+  assert.deepEqual(podSpecWarnings(spec, undefined, 'spec'), [
+    `spec.affinity.nodeAffinity.${required}.nodeSelectorTerms[0].matchExpressions[1].key: beta.kubernetes.io/os is deprecated since v1.14; use "kubernetes.io/os" instead`,
+  ])
+})
