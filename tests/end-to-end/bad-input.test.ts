@@ -262,6 +262,25 @@ test(
   },
 )
 
+test('kube-controller-manager: lines of the log that tell of no error may go to standard output', () => {
+  for (const [format, isError] of [
+    ['text', /^E\d{4} [^\n]*"command failed"[^\n]*\n$/],
+    ['json', /^\{[^\n]*"msg":"command failed"[^\n]*\}\n$/],
+  ] as const) {
+    const flags = [
+      '--kubeconfig=/nowhere',
+      `--logging-format=${format}`,
+      `--log-${format}-split-stream`,
+      '--feature-gates=LoggingAlphaOptions=true',
+    ]
+    const { status, stdout, stderr } = spawnSync(managerBinary, flags, { encoding: 'utf8' })
+    assert.equal(status, 1)
+    assert.match(stdout, /Starting/)
+    assert.doesNotMatch(stdout, /command failed/)
+    assert.match(stderr, isError)
+  }
+})
+
 test('kube-controller-manager: flags, controllers and kubeconfigs', () => {
   refused(managerBinary, ['--nosuch'], 1, /^Error: unknown flag: --nosuch$/)
   refused(

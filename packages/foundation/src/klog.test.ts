@@ -27,6 +27,22 @@ test('a text line has severity, date, time with microseconds, process, source, q
   ])
 })
 
+test('lines that tell of no error may go elsewhere', () => {
+  for (const make of [klogLogger, jsonLogger]) {
+    const [lines, info]: [string[], string[]] = [[], []]
+    const logger = make({
+      clock: virtualClock(START_MS),
+      write: (line) => void lines.push(line),
+      writeInfo: (line) => void info.push(line),
+    })
+    logger.info('told')
+    logger.named('n').error(new Error('broken'), 'failed')
+    assert.deepEqual([lines.length, info.length], [1, 1])
+    assert.match(info[0]!, /told/)
+    assert.match(lines[0]!, /failed/)
+  }
+})
+
 const VALUES: [string, unknown, string][] = [
   ['string', 'a "quoted" one', '"a \\"quoted\\" one"'],
   ['control characters', 'bell\u0007 esc\u001b tab\t', '"bell\\a esc\\x1b tab\\t"'],

@@ -11,6 +11,8 @@ export interface LoggerOptions {
   readonly clock: Clock
   /** Takes one line with its newline. */
   readonly write: (line: string) => void
+  /** Takes those that tell of no error. Default: `write`. */
+  readonly writeInfo?: (line: string) => void
   /** `--v`: lines of this verbosity and below are written. Default 0. */
   readonly verbosity?: number
   readonly processId?: number
@@ -122,7 +124,9 @@ class FormattingLogger implements Logger {
   }
 
   #write(entry: Entry): void {
-    this.#options.write(this.#format(entry, this.#options))
+    const { write, writeInfo = write } = this.#options
+    const writeLine = entry.severity === 'I' ? writeInfo : write
+    writeLine(this.#format(entry, this.#options))
   }
 }
 

@@ -153,13 +153,19 @@ function endWithoutLogReader(): void {
 }
 
 function loggerFrom(options: Options, verbosity: Verbosity): Logger {
-  const isJson = options.text('logging-format') === 'json'
-  return verbosity.limit(isJson ? jsonLogger(toStderr()) : klogLogger(toStderr()))
+  const format = options.text('logging-format') === 'json' ? 'json' : 'text'
+  const isSplit = options.flag(`log-${format}-split-stream`)
+  const output = isSplit ? { ...toStderr(), writeInfo: toStdout } : toStderr()
+  return verbosity.limit(format === 'json' ? jsonLogger(output) : klogLogger(output))
 }
 
 /** Until the flags are known. */
 function firstLogger(): Logger {
   return klogLogger(toStderr())
+}
+
+function toStdout(line: string): void {
+  process.stdout.write(line)
 }
 
 function toStderr() {
