@@ -1,23 +1,25 @@
 /** Warnings about labels of nodes that have another name by now. Contract: defaulting-and-validation.md, "Warnings on create and update". */
 import type { StoredOf } from '../../registry/kind-rules.ts'
 
-const DEPRECATED: Readonly<Record<string, string>> = {
-  'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-  'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
-  'failure-domain.beta.kubernetes.io/region':
-    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  'failure-domain.beta.kubernetes.io/zone':
-    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  'beta.kubernetes.io/instance-type':
-    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-}
+const DEPRECATED: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
+    'failure-domain.beta.kubernetes.io/region':
+      'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+    'failure-domain.beta.kubernetes.io/zone':
+      'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    'beta.kubernetes.io/instance-type':
+      'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+  }),
+)
 
 interface Term {
   readonly matchExpressions?: readonly StoredOf<{ key: string }>[]
 }
 
 export function nodeLabelDeprecation(key: string): string | undefined {
-  return DEPRECATED[key]
+  return DEPRECATED.get(key)
 }
 
 /** Of a selector by labels. */
@@ -27,14 +29,14 @@ export function nodeLabelWarnings(
 ): string[] {
   return Object.keys(labels ?? {})
     .toSorted()
-    .filter((key) => DEPRECATED[key] !== undefined)
-    .map((key) => `${place(key)}: ${DEPRECATED[key]}`)
+    .filter((key) => DEPRECATED.has(key))
+    .map((key) => `${place(key)}: ${DEPRECATED.get(key)}`)
 }
 
 /** Of the expressions of one term. */
 export function nodeTermWarnings(term: Term | undefined, at: string): string[] {
   return (term?.matchExpressions ?? []).flatMap(({ key = '' }, index) => {
-    const why = DEPRECATED[key]
+    const why = DEPRECATED.get(key)
     return why === undefined ? [] : [`${at}.matchExpressions[${index}].key: ${key} is ${why}`]
   })
 }

@@ -73,3 +73,12 @@ test('labels of nodes that have another name by now, in affinities too', () => {
     `spec.affinity.nodeAffinity.${required}.nodeSelectorTerms[0].matchExpressions[1].key: beta.kubernetes.io/os is deprecated since v1.14; use "kubernetes.io/os" instead`,
   ])
 })
+
+test('labels that are called as members of every object are no old names', () => {
+  const spec = {
+    containers: [],
+    nodeSelector: { constructor: 'a', toString: 'b' },
+    topologySpreadConstraints: [{ topologyKey: 'valueOf', labelSelector: {} }],
+  }
+  assert.deepEqual(podSpecWarnings(spec as unknown as Draft, undefined, 'spec'), [])
+})
