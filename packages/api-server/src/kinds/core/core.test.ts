@@ -255,6 +255,19 @@ test('a replication controller takes selector and labels from its template', () 
   ])
 })
 
+test('an update of a replication controller is warned of the template that it replaces', () => {
+  const env = [{ name: 'A' }, { name: 'A' }]
+  const { warnings } = rulesFor('', 'ReplicationController')!
+  const object = (generation: number, names: Draft[]): Draft => ({
+    metadata: { generation, name: 'r' },
+    spec: { template: { spec: { containers: [{ name: 'c', image: 'i', env: names }] } } },
+  })
+  const told = (now: Draft, before?: Draft): number => warnings!(now, before).length
+  assert.equal(told(object(1, env)), 1)
+  assert.equal(told(object(2, env), object(1, [])), 0)
+  assert.equal(told(object(2, []), object(1, env)), 1)
+})
+
 test('events of the core API must stand in the namespace of their object', () => {
   const errors = createErrors(type('Event'), { involvedObject: { namespace: 'other' } })
   assert.deepEqual(errors, [

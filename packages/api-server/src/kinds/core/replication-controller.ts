@@ -64,7 +64,9 @@ export const replicationController: KindRules<ReplicationController> = {
   selectableFields: { 'status.replicas': (object) => String(object.status?.replicas ?? 0) },
   warnings(object, stored) {
     if (!isSpecifiedAnew(object, stored)) return []
-    return [...workloadNameWarnings(object, stored), ...podTemplateWarnings(object.spec?.template)]
+    // An update is warned of what it replaces.
+    const { template } = (stored ?? object).spec ?? {}
+    return [...workloadNameWarnings(object, stored), ...podTemplateWarnings(template)]
   },
   columns: tableColumns('replicationcontrollers', {
     Desired: (object) => object.spec?.replicas ?? 0,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Draft } from '../../registry/kind-rules.ts'
-import { createErrors, created, decoded, updateErrors } from '../fixtures.ts'
+import { context, createErrors, created, decoded, updateErrors } from '../fixtures.ts'
+import { rulesFor } from '../index.ts'
 import { validateLoadBalancerStatus } from './service-rules.ts'
 
 const SERVICE = { group: '', version: 'v1', kind: 'Service' }
@@ -197,4 +198,15 @@ test('the status of a balancer', () => {
       `${at}[1].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`,
     ],
   )
+})
+
+test('no policy of internal traffic is kept of an ExternalName, in updates neither', () => {
+  const { prepareForUpdate } = rulesFor('', 'Service')!
+  const left = (internalTrafficPolicy: string): unknown => {
+    const object: Draft = { spec: { type: 'ExternalName', internalTrafficPolicy } }
+    prepareForUpdate!(object, { status: {} }, context)
+    return object['spec'].internalTrafficPolicy
+  }
+  // What is no policy stays, to be refused.
+  assert.deepEqual([left('Cluster'), left('Local'), left('Other')], [undefined, undefined, 'Other'])
 })

@@ -94,6 +94,13 @@ function addressWarnings(spec: StoredOf<ServiceSpec>): string[] {
   return list
 }
 
+/** Nothing is routed to an ExternalName; what is no policy is refused all the same. */
+function dropPolicyOfName({ spec }: DraftOf<Service>): void {
+  if (spec?.type !== 'ExternalName') return
+  if (INTERNAL_POLICIES.includes(spec.internalTrafficPolicy ?? ''))
+    delete spec.internalTrafficPolicy
+}
+
 export const service: KindRules<Service> = {
   group: '',
   kind: 'Service',
@@ -102,13 +109,11 @@ export const service: KindRules<Service> = {
   createOnUpdate: true,
   defaults,
   prepareForCreate(object) {
-    // Nothing is routed to it; what is no policy is refused all the same.
-    const { type, internalTrafficPolicy = '' } = object.spec ?? {}
-    if (type === 'ExternalName' && INTERNAL_POLICIES.includes(internalTrafficPolicy))
-      delete object.spec!.internalTrafficPolicy
+    dropPolicyOfName(object)
     object.status = emptyStatus({ group: '', version: 'v1', kind: 'Service' })
   },
   prepareForUpdate(object, stored) {
+    dropPolicyOfName(object)
     object.status = stored.status
     // The balancer may still be going away; nobody has to wait for that to see it gone.
     if (object.spec?.type !== 'LoadBalancer') object.status = { ...stored.status, loadBalancer: {} }
