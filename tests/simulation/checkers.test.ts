@@ -53,7 +53,7 @@ test('without the deployment-controller nothing rolls out', async () => {
   const found = await checkersOf(['*', '-deployment-controller'], async (cluster) => {
     await cluster.create(deployment(2))
   })
-  assert.deepEqual(found, ['Deployments have rolled out'])
+  assert.deepEqual(found, ['the newest spec was acted on', 'Deployments have rolled out'])
 })
 
 const job: Job = {

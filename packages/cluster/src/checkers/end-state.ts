@@ -23,6 +23,7 @@ import {
   resources,
 } from '@gyropilot/api'
 import { attachments } from './end-state-rules/attachment-rules.ts'
+import { availableReplicas } from './end-state-rules/available-rules.ts'
 import { autoscalers } from './end-state-rules/autoscaler-rules.ts'
 import { cronJobs } from './end-state-rules/cronjob-rules.ts'
 import { daemonSets } from './end-state-rules/daemonset-rules.ts'
@@ -53,6 +54,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'the newest spec was acted on': generationsObserved,
   'ReplicaSets have the pods they ask for': replicaSets,
   'Deployments have rolled out': deployments,
+  'statuses count the pods that are available': availableReplicas,
   'StatefulSets have the pods they ask for': statefulSets,
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
@@ -134,13 +136,24 @@ function* ownersExist(objects: Objects): Iterable<string> {
   }
 }
 
+/** Of these each generation is observed; others may say nothing of it. */
+const OBSERVED = new Set([
+  'DaemonSet',
+  'Deployment',
+  'PodDisruptionBudget',
+  'ReplicaSet',
+  'ReplicationController',
+  'StatefulSet',
+])
+
 function* generationsObserved(objects: Objects): Iterable<string> {
   for (const { object } of objects.everything()) {
     const { status } = object as { status?: { observedGeneration?: number } }
     const { generation } = object.metadata ?? {}
-    if (status?.observedGeneration === undefined || generation === undefined) continue
-    if (status.observedGeneration !== generation)
-      yield `${nameOf(object)} is at generation ${generation}, observed was ${status.observedGeneration}`
+    const observed = status?.observedGeneration ?? (OBSERVED.has(object.kind ?? '') ? 0 : undefined)
+    if (observed === undefined || generation === undefined) continue
+    if (observed !== generation)
+      yield `${nameOf(object)} is at generation ${generation}, observed was ${observed}`
   }
 }
 

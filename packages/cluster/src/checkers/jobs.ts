@@ -103,6 +103,11 @@ function* jobAtRest(job: Job, pods: readonly Pod[]): Iterable<string> {
   for (const pod of pods)
     if (hasFinalizer(pod, TRACKING) && (isOver || isPodFinished(pod)))
       yield `${nameOf(pod)} has ended, or its Job has, and it is still held`
+  if (isConditionTrue(status.conditions, 'Complete') && spec?.successPolicy === undefined) {
+    const wanted = spec?.completions ?? 1
+    if ((status.succeeded ?? 0) < wanted)
+      yield `${nameOf(job)} is complete with ${status.succeeded ?? 0} successes of ${wanted}`
+  }
   if (isOver) {
     if (active.length > 0) yield `${nameOf(job)} is over and ${active.length} pods run`
     // Rest is longer than any TTL that is given out here.

@@ -154,8 +154,9 @@ export function* budgetStatuses(objects: Objects): Iterable<string> {
     const allowed = pods.length === 0 ? 0 : Math.max(0, healthy - spec.minAvailable)
     const { currentHealthy = 0, expectedPods = 0, disruptionsAllowed = 0 } = status ?? {}
     // The controller learns of a pod that left by its labels with the budget's next event only.
-    const isBehind = expectedPods !== pods.length && status?.observedGeneration !== undefined
-    if (isBehind) continue
+    if (expectedPods > pods.length) continue
+    if (expectedPods < pods.length)
+      yield `${nameOf(budget)} expects ${expectedPods} pods, there are ${pods.length}`
     if (currentHealthy !== healthy || disruptionsAllowed !== allowed)
       yield `${nameOf(budget)} says ${currentHealthy} healthy and allows ${disruptionsAllowed}; there are ${healthy}, so ${allowed}`
     const awaited = Object.keys(status?.disruptedPods ?? {})
