@@ -441,8 +441,10 @@ test('Given an empty name before something else, then nothing is done to the col
 })
 
 test('Given an empty namespace, then what is asked is judged as far as that, and nothing is done', async () => {
-  const { request } = await server()
+  const { request } = await createTestServer()
   const maps = '/api/v1/namespaces//configmaps'
+  assert.equal((await request('DELETE', `${maps}?labelSelector=nobody`)).status, 200)
+  await request('POST', MAPS, { metadata: { name: 'kept' } })
   const named = { metadata: { name: 'a' } }
   const required = 'Namespace parameter required.'
   const cases: readonly (readonly [string, string, object | undefined, number, string])[] = [

@@ -88,8 +88,10 @@ export class DeletionHandler {
     const request = listRequestOf(call, false)
     const options = await this.#deleteOptions(call)
     warnOfOrphans(call, options)
-    if (call.resource.info.namespaced && call.namespace === '') throw namespaceMissing()
     const page = await listPage(store, clock, request, 'always')
+    // What was found is looked for where the path says.
+    if (page.entries.length > 0 && call.resource.info.namespaced && call.namespace === '')
+      throw namespaceMissing()
     const context = deleteContextOf(call, options)
     for (const { object } of page.entries) {
       const { name, namespace = '' } = object['metadata']
