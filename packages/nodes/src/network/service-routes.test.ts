@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Service } from '@gyropilot/api'
-import { headlessAddresses, routeOf, seenAtNode } from './service-routes.ts'
+import { haveZoneHints, headlessAddresses, routeOf, seenAtNode } from './service-routes.ts'
 
 type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
 
@@ -69,6 +69,12 @@ test('hints lead to endpoints for the node, else for its zone, when every endpoi
   const unready = endpoint('10.1.0.3', { conditions: { ready: false } })
   assert.deepEqual(route([...zones, unready], 'b'), to('10.1.0.2'))
   assert.deepEqual(route(zones, 'b', { internalTrafficPolicy: 'Local' }), both)
+
+  assert.equal(haveZoneHints([slice(zones)]), true)
+  assert.equal(
+    haveZoneHints([slice([endpoint('10.1.0.1')]), { ...slice([]), endpoints: null! }]),
+    false,
+  )
 
   const nodes = [hinted('10.1.0.1', ['a'], ['near']), hinted('10.1.0.2', ['b'], ['far'])]
   assert.deepEqual(route(nodes, 'b'), to('10.1.0.1'))

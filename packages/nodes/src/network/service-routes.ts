@@ -125,8 +125,9 @@ function servingEndpoints(slices: readonly EndpointSlice[]) {
 
 /** Whether the zone of a node matters to its way to these. */
 export function haveZoneHints(slices: readonly EndpointSlice[]): boolean {
-  return slices.some(({ endpoints = [] }) =>
-    endpoints.some(({ hints }) => (hints?.forZones ?? []).length > 0),
+  // A slice of nobody has null.
+  return slices.some(({ endpoints }) =>
+    (endpoints ?? []).some(({ hints }) => (hints?.forZones ?? []).length > 0),
   )
 }
 
