@@ -113,7 +113,7 @@ export interface SequenceMetrics {
   stop(): void
 }
 
-/** The same metrics, without a look-up by key for each item. */
+/** The same metrics, without a look-up by key for each item. Nothing is tried again, and the queue shows so: upstream's could. */
 export function sequenceMetrics(
   registry: MetricsRegistry,
   name: string,
@@ -124,6 +124,7 @@ export function sequenceMetrics(
   let takenAtMs: number | undefined
   let stopped = false
   families.depth.add(0, labels)
+  families.retries.increment(labels, 0)
   startAtZero(families, labels)
   const updateUnfinished = (): void => {
     if (stopped) return
