@@ -105,7 +105,8 @@ export function headerFields(
   // Of several that are no texts the first is told.
   for (const [name, field] of Object.entries(value)) {
     if (name !== 'kind' && name !== 'apiVersion') continue
-    if (field !== null && typeof field !== 'string') {
+    // A document that was read for somebody may name what it does not have.
+    if (field !== undefined && field !== null && typeof field !== 'string') {
       throw refuse(
         `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(field)} into Go struct field .${name} of type string`,
       )
