@@ -124,7 +124,7 @@ test('gyro: a file where a folder is wanted, and the reverse, are told without c
     [text, `${text}: it is a file, not a folder`],
     [join(text, 'sub'), `${join(text, 'sub')}: a part of its path is a file, not a folder`],
   ] as const) {
-    const told = `cannot use data directory ${path}: ${why}: choose another --data-dir`
+    const told = `cannot use the data directory: ${why}: choose another --data-dir`
     refused(gyroBinary, up(`--data-dir=${path}`), 1, new RegExp(`^gyro: ${told}$`))
     const log = new RegExp(
       `^gyro: cannot write the log: .* not a folder: choose another --data-dir$`,

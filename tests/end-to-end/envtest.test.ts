@@ -312,7 +312,7 @@ test('what cannot be used is one line with exit code 1', () => {
   const refused = finished(gyro, ['envtest', `--dir=${join(folder, 'file', 'x')}`])
   assert.match(
     refused.stderr,
-    /^gyro: cannot write .*x: ENOTDIR.*: choose another folder with --dir\n$/,
+    /^gyro: cannot write the programs: .*x: a part of its path is a file, not a folder: choose another folder with --dir\n$/,
   )
   assert.equal(refused.code, 1)
   assert.equal(

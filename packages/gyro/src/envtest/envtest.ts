@@ -35,7 +35,7 @@ export function envtestCommand(args: readonly string[]): void {
   } catch (error) {
     throw gyroErrors.make(
       'ASSETS_NOT_WRITTEN',
-      `cannot write ${folder}: ${fileProblem(error)}: choose another folder with --dir`,
+      `cannot write the programs: ${fileProblem(error)}: choose another folder with --dir`,
     )
   }
   process.stdout.write(`${folder}\n`)

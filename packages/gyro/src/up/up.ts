@@ -126,7 +126,7 @@ async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
     const text =
       error instanceof DataDirectoryError
         ? error.message
-        : `cannot use data directory ${dataDir}: ${fileProblem(error)}: choose another --data-dir`
+        : `cannot use the data directory: ${fileProblem(error)}: choose another --data-dir`
     throw gyroErrors.make('DATA_DIRECTORY_UNUSABLE', text, { cause: error })
   }
 }
