@@ -1,6 +1,6 @@
 /** What an answer to a bad request may be. Contract: docs/behaviour/api-server/requests.md. */
 
-/** Answers of 500 and above that the pages tell of: errors that nobody translated, requests for the future, connections that end nowhere. */
+/** Answers of 500 and above that kube-apiserver 1.36 was seen to give too: errors that nobody translated, requests for the future, connections that end nowhere. */
 const DOCUMENTED: readonly RegExp[] = [
   /^Internal Server Error: .*failed to create RequestInfo/s,
   /resourceVersion should not be set on objects to be created/,
@@ -17,7 +17,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /no elements in any of the given slices/,
   /lists of lists are not supported/,
   /doesn't match \$setElementOrder list/,
-  /value for key 0 is not a map/,
+  /value for key \d+ is not a map/,
   /unable to find api field in struct \w+ for the json field/,
   /expected a \[\]interface \{\}, but received a/,
   /error trying to reach service/,
@@ -27,6 +27,13 @@ const DOCUMENTED: readonly RegExp[] = [
   /object does not implement the Object interfaces/,
   /"message":"Non-matching dry-run options in request and content: /,
   /"message":"resource name may not be empty"/,
+  /no service port -?\d+ found for service/,
+  /no endpoints available for service/,
+  /unsupported role reference kind: /,
+  /expected slice or array type, but got/,
+  /the spec replicas field \\"[^ ]+\\" does not exist/,
+  /more than one PodDisruptionBudget, which the eviction subresource does not support/,
+  /"message":"content is not a list"/,
   /"message":"invalid resource name [^\]]*: \[may not /,
 ]
 
