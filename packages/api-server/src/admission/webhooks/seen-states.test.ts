@@ -5,7 +5,12 @@ import { makeNamespace, PATCH, pod, startServer } from '../../bootstrap/fixtures
 import type { AnyValue } from '../../testing/test-server.ts'
 import { review, startWebhook } from '../../testing/webhook-server.ts'
 
-const hook = await startWebhook((body: AnyValue) => review(body, { allowed: true }))
+/** What others do while somebody is asked. */
+let meanwhile: ((request: AnyValue) => Promise<void>) | undefined
+const hook = await startWebhook(async (body: AnyValue) => {
+  await meanwhile?.(body.request)
+  return review(body, { allowed: true })
+})
 const server = await startServer()
 const ns = await makeNamespace(server, 'a', { team: 'x' })
 const { call } = server
@@ -89,6 +94,37 @@ describe('a deletion', () => {
     )
     assert.deepEqual(finalizers, [['orphan'], ['orphan']])
     assert.equal((await call('GET', `${ns}/configmaps/c`)).status, 404)
+  })
+
+  /** While a deletion is asked about for the second time. */
+  function whileAskedAgain(act: () => Promise<unknown>): void {
+    meanwhile = async ({ operation }) => {
+      if (operation !== 'DELETE' || seen('mutating', 'DELETE').length < 2) return
+      meanwhile = undefined
+      await act()
+    }
+  }
+
+  test('that is asked about again keeps to its preconditions, whoever has the name by then', async () => {
+    const { uid } = (await call('POST', `${ns}/pods`, pod('n'))).body.metadata
+    let namesake = ''
+    whileAskedAgain(async () => {
+      await call('DELETE', `${ns}/pods/n`)
+      namesake = (await call('POST', `${ns}/pods`, pod('n'))).body.metadata.uid
+    })
+    const refused = await call('DELETE', `${ns}/pods/n`, { preconditions: { uid } })
+    assert.equal(refused.status, 409)
+    assert.equal((await call('GET', `${ns}/pods/n`)).body.metadata.uid, namesake)
+  })
+
+  test('that is asked about again leaves what somebody keeps by then', async () => {
+    await call('POST', `${ns}/configmaps`, { metadata: { name: 'k', finalizers: ['orphan'] } })
+    const kept = { metadata: { finalizers: ['orphan', 'example.com/keep'] } }
+    whileAskedAgain(() => call('PATCH', `${ns}/configmaps/k`, kept, PATCH))
+    await call('DELETE', `${ns}/configmaps/k?propagationPolicy=Background`)
+    const left = (await call('GET', `${ns}/configmaps/k`)).body.metadata
+    assert.deepEqual(left.finalizers, ['example.com/keep'])
+    assert.ok(left.deletionTimestamp)
   })
 
   test('of a definition names its uid, and another one is refused in words of its own', async () => {

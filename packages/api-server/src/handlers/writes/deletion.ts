@@ -83,15 +83,13 @@ export class Deleter {
       if (this.#store.get(key) !== entry) continue
       const decided = this.#decide(target, entry, options, context)
       if (!('due' in decided)) return decided
-      let { due } = decided
+      const { due } = decided
       if (asked !== undefined && decided.askedAgain && !context.dryRun) {
-        for (;;) {
-          await this.#admit(asked.target, asked.context, due)
-          const now = this.#store.get(key)
-          if (now === undefined) return { object: due.object, removed: true }
-          if (now === due) break
-          due = now
-        }
+        await this.#admit(asked.target, asked.context, due)
+        const now = this.#store.get(key)
+        if (now === undefined) return { object: due.object, removed: true }
+        // What came meanwhile may be a namesake, or be kept by somebody: all is decided anew.
+        if (now !== due) continue
       }
       return this.#remove(resource, due, context)
     }
