@@ -61,6 +61,12 @@ test('who takes the aggregation away needs as much as who asks for it', async ()
 
 for (const [path, ref, status, message] of [
   ['rolebindings', roleRef('Foo', 'x'), 500, 'unsupported role reference kind: "Foo"'],
+  [
+    'rolebindings',
+    roleRef('constructor', 'x'),
+    500,
+    'unsupported role reference kind: "constructor"',
+  ],
   ['rolebindings', roleRef('ClusterRole', ''), 400, 'Name parameter required.'],
   ['clusterrolebindings', roleRef('Role', 'x'), 400, 'Namespace parameter required.'],
 ] as const)

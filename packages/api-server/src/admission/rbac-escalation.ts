@@ -13,7 +13,10 @@ import type { AdmissionWorld } from './world.ts'
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 const KINDS = new Set(['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'])
-const ROLES_OF: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' }
+const ROLES_OF: ReadonlyMap<string, string> = new Map([
+  ['Role', 'roles'],
+  ['ClusterRole', 'clusterroles'],
+])
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -65,7 +68,7 @@ function checkBinding(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object, oldObject } = request
   if (isForCollection(object!, oldObject)) return
   const { kind = '', name = '' } = object!['roleRef'] ?? {}
-  const plural = ROLES_OF[kind]
+  const plural = ROLES_OF.get(kind)
   if (plural === undefined)
     throw unclassified(`unsupported role reference kind: ${JSON.stringify(kind)}`)
   if (hasVerb(world, request, 'bind', plural, name)) return
