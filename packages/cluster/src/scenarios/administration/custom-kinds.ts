@@ -1,6 +1,7 @@
 /** Kinds that come, go and come back as others while objects depend on theirs. */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { CustomResourceDefinition, KubernetesObject, ResourceType } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
+import { definitionOf } from '@gyropilot/runtime'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { configMap, namespace } from '../objects.ts'
 import { untilSo } from '../occasions.ts'
@@ -23,24 +24,14 @@ function widgets(version: string, namespaced: boolean): ResourceType<Widget> {
 function definition(
   type: ResourceType<Widget>,
   former: readonly string[],
-): KubernetesObject & { readonly spec: object } {
+): CustomResourceDefinition {
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${type.resource}.${type.group}` },
-    spec: {
-      group: type.group,
-      scope: type.namespaced ? 'Namespaced' : 'Cluster',
-      names: { plural: type.resource, kind: type.kind },
-      versions: [type.version, ...former].map((name) => ({
-        name,
-        served: true,
-        storage: name === type.version,
-        schema: { openAPIV3Schema: schema },
-      })),
-    },
-  }
+  const { spec, ...rest } = definitionOf(type, { schema, statusSubresource: false })
+  const versions = spec!.versions!.flatMap((stored) => [
+    stored,
+    ...former.map((name) => ({ ...stored, name, storage: false })),
+  ])
+  return { ...rest, spec: { ...spec, versions } }
 }
 
 function widget(type: ResourceType<Widget>, name: string, finalizers: string[] = []): Widget {
