@@ -6,7 +6,7 @@ export interface ProgressLine {
 
 export function progressLine(stream: NodeJS.WriteStream, isDumb: boolean): ProgressLine {
   if (!stream.isTTY || isDumb) return { show() {}, clear() {} }
-  let shownMs = 0
+  let shownMs = -Infinity
   return {
     show(text) {
       const nowMs = performance.now()
