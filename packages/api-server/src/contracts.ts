@@ -1,4 +1,5 @@
 /** Where the parts of the server meet: the request pipeline calls authentication, authorization, admission and subresources by these shapes. */
+import type { X509Certificate } from 'node:crypto'
 import type { DiscoveredResource } from '@gyropilot/api'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { Store } from './storage/store.ts'
@@ -19,8 +20,8 @@ export interface UserInfo {
 export interface Credentials {
   /** Lower-case header names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** DER of the client certificate that the TLS layer verified against the client CA. */
-  readonly clientCertificate?: Uint8Array
+  /** What the peer showed of certificates, not judged yet: its own first. Absent or empty: none. */
+  readonly clientCertificates?: readonly X509Certificate[]
 }
 
 /** Takes what the answer says in Warning headers. */

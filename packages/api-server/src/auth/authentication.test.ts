@@ -12,12 +12,15 @@ import {
   issueCertificate,
   subjectOf,
 } from '../tls/index.ts'
+import { privateKeyPem } from '@gyropilot/foundation/x509'
+import type { CertificateRequest } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '../tls/index.ts'
 import { createAuthentication } from './authentication.ts'
 import { decodeToken, signToken, keyIdOf } from './json-web-token.ts'
 import { ServiceAccountTokens } from './service-account-tokens.ts'
 
 const START_MS = Date.UTC(2026, 10, 21)
+const HOUR_MS = 3600_000
 
 function world() {
   const clock = new VirtualClock({ startMs: START_MS, settle: () => Promise.resolve() })
@@ -69,7 +72,6 @@ function refused(run: () => unknown): void {
   )
 }
 
-const der = (pem: string): Uint8Array => new X509Certificate(pem).raw
 const account = { metadata: { namespace: 'a', name: 'robot', uid: 'u1' } }
 const runningPod = {
   metadata: { namespace: 'a', name: 'p', uid: 'pu' },
@@ -85,7 +87,7 @@ describe('client certificates', () => {
     })
     const user = authentication.authenticate({
       headers: {},
-      clientCertificate: der(certificatePem),
+      clientCertificates: [new X509Certificate(certificatePem)],
     }) as UserInfo
     assert.equal(user.name, 'jane')
     assert.deepEqual(user.groups, ['devs', 'system:authenticated'])
@@ -99,18 +101,69 @@ describe('client certificates', () => {
     const { certificates, authentication, clock } = world()
     const stranger = world().certificates.issueClient({ commonName: 'jane' })
     refused(() =>
-      authentication.authenticate({ headers: {}, clientCertificate: der(stranger.certificatePem) }),
+      authentication.authenticate({
+        headers: {},
+        clientCertificates: [new X509Certificate(stranger.certificatePem)],
+      }),
     )
     refused(() =>
       authentication.authenticate({
         headers: {},
-        clientCertificate: der(certificates.serving.certificatePem),
+        clientCertificates: [new X509Certificate(certificates.serving.certificatePem)],
       }),
     )
     const { certificatePem } = certificates.issueClient({ commonName: 'jane' })
     await clock.advance(366 * 24 * 3600 * 1000)
     refused(() =>
-      authentication.authenticate({ headers: {}, clientCertificate: der(certificatePem) }),
+      authentication.authenticate({
+        headers: {},
+        clientCertificates: [new X509Certificate(certificatePem)],
+      }),
+    )
+  })
+
+  test('lead to the authority over others that were shown, which need not be shown again', async () => {
+    const { certificates, authentication, clock } = world()
+    const keys = generateKeyPair()
+    const between = issueFrom(certificates.authority, 'between', {
+      publicKey: keys.publicKey,
+      usage: 'authority',
+    })
+    const pem = issueFrom(
+      { certificatePem: between, privateKeyPem: privateKeyPem(keys.privateKey) },
+      'jane',
+      { notAfterMs: START_MS + 2 * HOUR_MS },
+    )
+    const [jane, upper] = [new X509Certificate(pem), new X509Certificate(between)]
+    const ask = (...clientCertificates: X509Certificate[]) =>
+      authentication.authenticate({ headers: {}, clientCertificates }) as UserInfo
+    refused(() => ask(jane))
+    assert.equal(ask(jane, upper).name, 'jane')
+    assert.equal(ask(jane).name, 'jane')
+    // The one between is over by then.
+    await clock.advance(HOUR_MS + 1000)
+    refused(() => ask(jane, upper))
+  })
+
+  test('that are refused leave the word to a token', () => {
+    const { authentication } = world()
+    const stranger = world().certificates.issueClient({ commonName: 'jane' })
+    const clientCertificates = [new X509Certificate(stranger.certificatePem)]
+    const ask = (token: string) =>
+      authentication.authenticate({
+        headers: { authorization: `Bearer ${token}` },
+        clientCertificates,
+      }) as UserInfo
+    assert.equal(ask('fixed').name, 'admin')
+    refused(() => ask('unknown'))
+  })
+
+  test('that name nobody are as good as none', () => {
+    const { certificates, authentication } = world()
+    const nobody = new X509Certificate(issueFrom(certificates.authority, ''))
+    assert.equal(
+      authentication.authenticate({ headers: {}, clientCertificates: [nobody] }),
+      undefined,
     )
   })
 
@@ -124,7 +177,7 @@ describe('client certificates', () => {
     const proxy = issueFrom(certificates.frontProxyAuthority, 'front-proxy-client')
     const remote = authentication.authenticate({
       headers,
-      clientCertificate: der(proxy),
+      clientCertificates: [new X509Certificate(proxy)],
     }) as UserInfo
     assert.deepEqual(remote, {
       name: 'jane',
@@ -134,19 +187,25 @@ describe('client certificates', () => {
     refused(() =>
       authentication.authenticate({
         headers,
-        clientCertificate: der(issueFrom(certificates.frontProxyAuthority, 'other')),
+        clientCertificates: [
+          new X509Certificate(issueFrom(certificates.frontProxyAuthority, 'other')),
+        ],
       }),
     )
     const client = certificates.issueClient({ commonName: 'front-proxy-client' })
     const user = authentication.authenticate({
       headers,
-      clientCertificate: der(client.certificatePem),
+      clientCertificates: [new X509Certificate(client.certificatePem)],
     }) as UserInfo
     assert.equal(user.name, 'front-proxy-client')
   })
 })
 
-function issueFrom(authority: CertificateAndKey, commonName: string): string {
+function issueFrom(
+  authority: CertificateAndKey,
+  commonName: string,
+  changes: Partial<CertificateRequest> = {},
+): string {
   return issueCertificate(
     {
       subject: { commonName },
@@ -154,7 +213,8 @@ function issueFrom(authority: CertificateAndKey, commonName: string): string {
       usage: 'client',
       serialNumber: new Uint8Array(16).fill(1),
       notBeforeMs: START_MS - 1000,
-      notAfterMs: START_MS + 3600_000,
+      notAfterMs: START_MS + HOUR_MS,
+      ...changes,
     },
     {
       subject: subjectOf(authority.certificatePem),

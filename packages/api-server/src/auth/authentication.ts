@@ -1,6 +1,8 @@
 /** Who is asking. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Authentication". */
-import { X509Certificate, hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import type { Clock } from '@gyropilot/foundation'
+import { EXTENDED_KEY_USAGE, certificatesOfPem, findChain } from '@gyropilot/foundation/x509'
 import { ApiError } from '../contracts.ts'
 import type { Authenticator, Credentials, UserInfo, WarningSink } from '../contracts.ts'
 import { tokenOffered } from '../http/web-socket-protocols.ts'
@@ -36,11 +38,10 @@ export interface Authentication extends Authenticator {
 
 const EXTRA_SPACE =
   'the provided Authorization header contains extra space before the bearer token, and is ignored'
-const CLIENT_AUTH_USAGE = '1.3.6.1.5.5.7.3.2'
 const BOOTSTRAP_TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const BOOTSTRAP_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const CERTIFICATES_KEPT = 1024
-const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+const NOTHING: JudgedCertificate = {}
 
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   return new UnionAuthentication(options)
@@ -50,9 +51,15 @@ function unauthorized(): ApiError {
   return new ApiError(401, 'Unauthorized', 'Unauthorized')
 }
 
+/** What a certificate is believed to be, at some time or other: of a front proxy, of a user, or of both. */
 interface JudgedCertificate {
-  readonly kind: 'client' | 'front-proxy'
-  readonly user: UserInfo
+  readonly asProxy?: Validity
+  /** Without `user`: it names nobody. */
+  readonly asUser?: Validity & { readonly user?: UserInfo }
+}
+
+/** When all of the chain are valid. */
+interface Validity {
   readonly validFromMs: number
   readonly validToMs: number
 }
@@ -66,23 +73,22 @@ class UnionAuthentication implements Authentication {
 
   constructor(options: AuthenticationOptions) {
     this.#options = options
-    this.#clientAuthorities = parse(options.clientAuthorityPem)
-    this.#frontProxyAuthorities = parse(options.frontProxyAuthorityPem)
+    // Of a bundle all: an authority that is being replaced stands beside its successor.
+    this.#clientAuthorities = certificatesOfPem(options.clientAuthorityPem ?? '')
+    this.#frontProxyAuthorities = certificatesOfPem(options.frontProxyAuthorityPem ?? '')
   }
 
   authenticate(credentials: Credentials, warnings?: WarningSink): UserInfo | undefined {
-    const certificate =
-      credentials.clientCertificate === undefined
-        ? undefined
-        : this.#judge(credentials.clientCertificate)
-    if (certificate?.kind === 'front-proxy') {
+    const { clientCertificates = [] } = credentials
+    const { asProxy, asUser } = this.#judge(clientCertificates)
+    if (this.#isNow(asProxy)) {
       const remote = remoteUser(credentials)
       if (remote !== undefined) return withAuthenticatedGroup(remote)
     }
-    if (certificate?.kind === 'client') {
+    if (this.#isNow(asUser) && asUser.user !== undefined) {
       const { onCertificate, clock } = this.#options
-      onCertificate?.(certificate.validToMs - clock.nowMs())
-      return certificate.user
+      onCertificate?.(asUser.validToMs - clock.nowMs())
+      return asUser.user
     }
     const token = bearerToken(credentials, warnings) ?? tokenOffered(credentials.headers)
     if (token !== undefined) {
@@ -90,7 +96,9 @@ class UnionAuthentication implements Authentication {
       if (found === undefined) throw unauthorized()
       return found.user
     }
-    if (this.#options.anonymousAuthentication === false) throw unauthorized()
+    // A certificate that is not believed does not keep a token from being; alone it is refused.
+    const isRefused = clientCertificates.length > 0 && !this.#isNow(asUser)
+    if (isRefused || this.#options.anonymousAuthentication === false) throw unauthorized()
     return undefined
   }
 
@@ -111,43 +119,63 @@ class UnionAuthentication implements Authentication {
     return this.#options.serviceAccountTokens.problemOf(token, audiences)
   }
 
-  /** Throws 401 for a certificate of neither authority, for another purpose, or out of its time. */
-  #judge(der: Uint8Array): JudgedCertificate {
-    const fingerprint = hash('sha256', der, 'hex')
-    let judged = this.#certificates.get(fingerprint)
-    if (judged === undefined) {
-      judged = this.#read(der, fingerprint)
-      if (judged === undefined) throw unauthorized()
-      if (this.#certificates.size >= CERTIFICATES_KEPT)
-        this.#certificates.delete(this.#certificates.keys().next().value!)
-      this.#certificates.set(fingerprint, judged)
-    }
-    const nowMs = this.#options.clock.nowMs()
-    if (nowMs < judged.validFromMs || nowMs > judged.validToMs) throw unauthorized()
+  #judge(presented: readonly X509Certificate[]): JudgedCertificate {
+    const [certificate] = presented
+    if (certificate === undefined) return NOTHING
+    const fingerprint = certificate.fingerprint256
+    const known = this.#certificates.get(fingerprint)
+    if (known !== undefined) return known
+    const judged = this.#read(certificate, presented)
+    // The same certificate may come again with those that lead to an authority.
+    if (judged.asProxy === undefined && judged.asUser === undefined) return NOTHING
+    if (this.#certificates.size >= CERTIFICATES_KEPT)
+      this.#certificates.delete(this.#certificates.keys().next().value!)
+    this.#certificates.set(fingerprint, judged)
     return judged
   }
 
-  #read(der: Uint8Array, fingerprint: string): JudgedCertificate | undefined {
-    const certificate = new X509Certificate(der)
-    const validity = {
-      validFromMs: certificate.validFromDate.getTime(),
-      validToMs: certificate.validToDate.getTime(),
-    }
-    const usages = certificate.keyUsage as readonly string[] | undefined
-    if (usages !== undefined && !usages.includes(CLIENT_AUTH_USAGE)) return undefined
-    const { commonName, organizations } = subjectOf(der)
-    if (isIssuedByOne(certificate, this.#frontProxyAuthorities)) {
-      const names = this.#options.frontProxyNames ?? ['front-proxy-client']
-      if (names.length > 0 && !names.includes(commonName)) return undefined
-      return { kind: 'front-proxy', user: { name: commonName, groups: [], extra: {} }, ...validity }
-    }
-    if (!isIssuedByOne(certificate, this.#clientAuthorities) || commonName === '') return undefined
+  #read(certificate: X509Certificate, presented: readonly X509Certificate[]): JudgedCertificate {
+    const { commonName, organizations } = subjectOf(certificate.raw)
+    const names = this.#options.frontProxyNames ?? ['front-proxy-client']
+    const asProxy =
+      names.length === 0 || names.includes(commonName)
+        ? this.#validity(presented, this.#frontProxyAuthorities)
+        : undefined
+    const validity = this.#validity(presented, this.#clientAuthorities)
+    const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase()
     const user = {
       name: commonName,
       groups: organizations,
       extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
     }
-    return { kind: 'client', user: withAuthenticatedGroup(user), ...validity }
+    return {
+      ...(asProxy && { asProxy }),
+      ...(validity && {
+        asUser: commonName === '' ? validity : { ...validity, user: withAuthenticatedGroup(user) },
+      }),
+    }
+  }
+
+  /** Undefined: no chain leads to the authorities now. */
+  #validity(
+    presented: readonly X509Certificate[],
+    authorities: readonly X509Certificate[],
+  ): Validity | undefined {
+    const nowMs = this.#options.clock.nowMs()
+    const usage = EXTENDED_KEY_USAGE.client
+    const { chain } = findChain({ presented, authorities, usage, nowMs })
+    return (
+      chain && {
+        validFromMs: Math.max(...chain.map(({ validFromDate }) => validFromDate.getTime())),
+        validToMs: Math.min(...chain.map(({ validToDate }) => validToDate.getTime())),
+      }
+    )
+  }
+
+  #isNow<T extends Validity>(validity: T | undefined): validity is T {
+    if (validity === undefined) return false
+    const nowMs = this.#options.clock.nowMs()
+    return validity.validFromMs <= nowMs && nowMs <= validity.validToMs
   }
 
   /** Bootstrap tokens stand in secrets kube-system/bootstrap-token-<id>. */
@@ -177,20 +205,6 @@ class UnionAuthentication implements Authentication {
       extra: {},
     }
   }
-}
-
-/** Of a bundle all: an authority that is being replaced stands beside its successor. */
-function parse(bundle = ''): readonly X509Certificate[] {
-  return [...bundle.matchAll(CERTIFICATE_BLOCK)].map(([pem]) => new X509Certificate(pem))
-}
-
-function isIssuedByOne(
-  certificate: X509Certificate,
-  authorities: readonly X509Certificate[],
-): boolean {
-  return authorities.some(
-    (authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey),
-  )
 }
 
 function isSameSecret(a: string, b: string): boolean {

@@ -1,5 +1,6 @@
 /** What a server is asked to believe and allow beyond its defaults: flags of kube-apiserver stand behind each. */
 import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { VirtualClock, SeededRandom } from '@gyropilot/foundation'
 import { selectionProblem } from '../admission/index.ts'
@@ -134,7 +135,7 @@ test('a bundle of authorities signs clients, each of them', () => {
     clientAuthorityPem: `# two\n${first.authority.certificatePem}\n${second.authority.certificatePem}`,
   })
   const userOf = (pem: string) =>
-    authentication.authenticate({ headers: {}, clientCertificate: derOf(pem) })
+    authentication.authenticate({ headers: {}, clientCertificates: [new X509Certificate(pem)] })
   for (const { admin } of [first, second])
     assert.deepEqual(userOf(admin.certificatePem), {
       ...userOf(admin.certificatePem),
@@ -181,7 +182,3 @@ test('tokens of another key and issuer hold where both are known, and both keys 
     'the own key is there once',
   )
 })
-
-function derOf(pem: string): Uint8Array {
-  return Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64')
-}

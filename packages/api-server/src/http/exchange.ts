@@ -2,6 +2,7 @@
  * A request and its answer, the same over the network and within one process. In-process callers hand over JSON values
  * and get the store's own frozen objects back; only the listener turns them into bytes.
  */
+import type { X509Certificate } from 'node:crypto'
 import type { KubernetesObject, WatchEvent } from '@gyropilot/api'
 
 type HeaderValue = string | readonly string[] | undefined
@@ -21,8 +22,8 @@ export interface ServerRequest {
   readonly signal?: AbortSignal
   /** Where the request comes from, if over the network. */
   readonly clientAddress?: string | undefined
-  /** DER of the client certificate that the TLS layer verified. */
-  readonly clientCertificate?: Uint8Array
+  /** What the peer showed of certificates, not judged yet: its own first. Absent or empty: none. */
+  readonly clientCertificates?: readonly X509Certificate[]
 }
 
 /** Structurally a TransportResponse of the client. */

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
-import { serverCertificateProblem } from '@gyropilot/foundation/x509'
+import { presentedBy, serverCertificateProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import { TransportError } from '../transport.ts'
 import { openSocks5 } from './socks5.ts'
@@ -115,20 +115,21 @@ function checkServer(
   socket: TLSSocket,
   host: string,
 ): void {
-  const certificate = socket.getPeerX509Certificate()
+  const presented = presentedBy(socket)
   const problem =
-    certificate &&
-    serverCertificateProblem({
-      certificate,
-      chainError: socket.authorized ? undefined : String(socket.authorizationError),
-      host,
-      authoritiesPem: tls.ca,
-      nowMs: clock.nowMs(),
-    })
-  if (certificate !== undefined && problem === undefined) return
+    presented.length === 0
+      ? { code: 'TLS_INVALID', text: 'no certificate was shown' }
+      : serverCertificateProblem({
+          presented,
+          chainError: socket.authorized ? undefined : String(socket.authorizationError),
+          host,
+          authoritiesPem: tls.ca,
+          nowMs: clock.nowMs(),
+        })
+  if (problem === undefined) return
   socket.on('error', () => {})
   socket.destroy()
-  const { code, text } = problem ?? { code: 'TLS_INVALID', text: 'no certificate was shown' }
+  const { code, text } = problem
   const message = `tls to ${server.host}: tls: failed to verify certificate: ${text}`
   throw new TransportError(code, message)
 }

@@ -9,6 +9,7 @@ export interface CertificateAndKey {
 }
 
 export interface DistinguishedName {
+  /** Empty: the name has none. */
   readonly commonName: string
   /** Kubernetes reads them as groups. */
   readonly organizations?: readonly string[]
@@ -133,7 +134,7 @@ export function extension(oid: string, critical: boolean, value: Uint8Array): Bu
 function name(subject: DistinguishedName): Buffer {
   const attributes = [
     ...(subject.organizations ?? []).map((text) => attribute(OID.organization, text)),
-    attribute(OID.commonName, subject.commonName),
+    ...(subject.commonName === '' ? [] : [attribute(OID.commonName, subject.commonName)]),
   ]
   return der.sequence(...attributes.map((entry) => der.set(entry)))
 }

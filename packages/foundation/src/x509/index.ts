@@ -14,13 +14,15 @@ export type {
   DistinguishedName,
   Issuer,
 } from './certificate.ts'
+export { EXTENDED_KEY_USAGE, findChain, presentedBy } from './chain.ts'
+export type { ChainRequest, FoundChain } from './chain.ts'
 export { parseSigningRequest } from './certificate-request.ts'
 export type { AlternativeNames, SigningRequest } from './certificate-request.ts'
 export * as der from './der.ts'
 export { DerError } from './der-reader.ts'
 export { keyPairProblem } from './key-pair.ts'
 export { certificatesOfPem, serverCertificateProblem } from './server-identity.ts'
-export type { CertificateProblem, PresentedCertificate } from './server-identity.ts'
+export type { CertificateProblem, ServerProof } from './server-identity.ts'
 export { SigningAuthority } from './signing-authority.ts'
 export type { LeafCertificate } from './signing-authority.ts'
 export type { Subject } from './subject.ts'

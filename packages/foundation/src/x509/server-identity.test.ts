@@ -35,7 +35,7 @@ interface Row {
   readonly host?: string
   readonly changes?: Partial<CertificateRequest>
   readonly chainError?: string
-  readonly trusted?: 'itself' | 'another' | 'the machine'
+  readonly trusted?: 'itself' | 'its authority' | 'another' | 'the machine'
   readonly problem?: string
 }
 
@@ -81,6 +81,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     chainError: LEAF_ERROR,
     trusted: 'another',
     problem: UNKNOWN,
+  },
+  'an authority that OpenSSL finds no way to': {
+    chainError: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    trusted: 'its authority',
   },
   'itself as the authority': { chainError: LEAF_ERROR, trusted: 'itself' },
   'itself as the authority, whatever its key may sign': {
@@ -131,11 +135,15 @@ describe('the certificate of a server', () => {
       const pem = certificate(row.changes)
       const trusted = {
         itself: `# a comment\n${certificate(NO_NAMES)}${pem}`,
+        'its authority': certificate({
+          usage: 'authority',
+          subject: { commonName: 'authority' },
+        }),
         another: certificate(NO_NAMES),
         'the machine': undefined,
       }
       const problem = serverCertificateProblem({
-        certificate: new X509Certificate(pem),
+        presented: [new X509Certificate(pem)],
         chainError: row.chainError,
         host: row.host ?? 'localhost',
         authoritiesPem: trusted[row.trusted ?? 'the machine'],

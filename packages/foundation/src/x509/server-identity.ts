@@ -1,12 +1,20 @@
 /**
- * Whether a server's certificate is to be trusted, as Go's clients judge it. OpenSSL builds and checks the chain; this says where
- * Go decides otherwise: a certificate that is itself among the authorities needs no other, names are those of the subject
- * alternative names only, and what a certificate's key may sign with does not matter for a server.
+ * Whether a server's certificate is to be trusted, as Go's clients judge it. What OpenSSL finds a chain for is believed; where it
+ * finds none, the chain is looked for as Go does. Names are those of the subject alternative names only.
  */
 import { X509Certificate } from 'node:crypto'
+import {
+  EXTENDED_KEY_USAGE,
+  INCOMPATIBLE_USAGE,
+  UNKNOWN_AUTHORITY,
+  allows,
+  dateProblem,
+  findChain,
+} from './chain.ts'
 
-export interface PresentedCertificate {
-  readonly certificate: X509Certificate
+export interface ServerProof {
+  /** What the server showed: its own certificate, and those that may lead to an authority. Not empty. */
+  readonly presented: readonly X509Certificate[]
   /** OpenSSL's code for what is wrong with the chain, checked with partial chains allowed. */
   readonly chainError: string | undefined
   /** Name or address that the client asked for. */
@@ -23,51 +31,54 @@ export interface CertificateProblem {
   readonly text: string
 }
 
-const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1'
-const DATE_ERRORS: ReadonlySet<string> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'])
-const ANY_PURPOSE = '2.5.29.37.0'
-/** Undefined: the certificate is good for the host. */
-export function serverCertificateProblem(
-  presented: PresentedCertificate,
-): CertificateProblem | undefined {
-  const { certificate, chainError } = presented
-  const trusted = chainError !== undefined && isTrustedItself(presented)
-  const error = trusted ? undefined : chainError
-  if (trusted || DATE_ERRORS.has(chainError ?? '')) {
-    const outOfDate = dateProblem(certificate, presented.nowMs)
-    if (outOfDate !== undefined) return { code: 'CERT_HAS_EXPIRED', text: outOfDate }
-  }
-  const misnamed = nameProblem(certificate, presented.host)
+/** Undefined: the server is who was asked for. */
+export function serverCertificateProblem(proof: ServerProof): CertificateProblem | undefined {
+  const { presented, host } = proof
+  const certificate = presented[0]!
+  const outOfDate = dateProblem(certificate, timeOf(proof))
+  if (outOfDate !== undefined) return { code: 'CERT_HAS_EXPIRED', text: outOfDate }
+  const misnamed = nameProblem(certificate, host)
   if (misnamed !== undefined) return { code: 'ERR_TLS_CERT_ALTNAME_INVALID', text: misnamed }
-  if (error !== undefined && error !== 'INVALID_PURPOSE')
-    return { code: error, text: chainText(error) }
-  if (error !== undefined || !servesServers(certificate)) {
-    const text = 'x509: certificate specifies an incompatible key usage'
-    return { code: 'INVALID_PURPOSE', text }
-  }
-  return undefined
+  return chainProblem(proof)
+}
+
+function chainProblem(proof: ServerProof): CertificateProblem | undefined {
+  const { presented, chainError, authoritiesPem } = proof
+  const nowMs = timeOf(proof)
+  const usage = EXTENDED_KEY_USAGE.server
+  if (chainError === undefined && allows(presented[0]!, usage)) return undefined
+  const code = chainError ?? 'INVALID_PURPOSE'
+  // What the machine trusts is known to OpenSSL only, which knows more than Node tells.
+  if (authoritiesPem === undefined) return { code, text: WORDS[code] ?? UNKNOWN_AUTHORITY }
+  const authorities = certificatesOfPem(authoritiesPem)
+  const { problem } = findChain({
+    presented,
+    authorities,
+    usage,
+    ...(nowMs !== undefined && { nowMs }),
+  })
+  return problem === undefined ? undefined : { code, text: problem }
+}
+
+/** OpenSSL judges the time by the machine's clock, and the one that was handed in need not agree: it counts where a date is wrong. */
+function timeOf({ chainError, nowMs }: ServerProof): number | undefined {
+  return chainError === 'CERT_HAS_EXPIRED' || chainError === 'CERT_NOT_YET_VALID'
+    ? nowMs
+    : undefined
+}
+
+const OUT_OF_DATE = 'x509: certificate has expired or is not yet valid'
+/** By OpenSSL's code. */
+const WORDS: Readonly<Record<string, string>> = {
+  INVALID_PURPOSE: INCOMPATIBLE_USAGE,
+  CERT_HAS_EXPIRED: OUT_OF_DATE,
+  CERT_NOT_YET_VALID: OUT_OF_DATE,
 }
 
 /** The certificates of a PEM text. Throws what node:crypto throws for one that cannot be read. */
 export function certificatesOfPem(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
   return blocks.map((block) => new X509Certificate(block))
-}
-
-function isTrustedItself({ certificate, authoritiesPem }: PresentedCertificate): boolean {
-  if (authoritiesPem === undefined) return false
-  return certificatesOfPem(authoritiesPem).some(({ raw }) => raw.equals(certificate.raw))
-}
-
-function dateProblem(certificate: X509Certificate, nowMs: number): string | undefined {
-  const { validFromDate, validToDate } = certificate
-  const shown = (date: Date): string => date.toISOString().replace(/\.\d+Z$/, 'Z')
-  // oxlint-disable-next-line no-restricted-syntax -- formats a time that was handed in
-  const now = shown(new Date(nowMs))
-  const words = 'x509: certificate has expired or is not yet valid: current time'
-  if (nowMs < validFromDate.getTime()) return `${words} ${now} is before ${shown(validFromDate)}`
-  if (nowMs > validToDate.getTime()) return `${words} ${now} is after ${shown(validToDate)}`
-  return undefined
 }
 
 function nameProblem(certificate: X509Certificate, host: string): string | undefined {
@@ -102,18 +113,4 @@ function validFor(names: readonly AlternativeName[], host: string): string {
 function alternativeNames({ subjectAltName }: X509Certificate): AlternativeName[] {
   const entries = (subjectAltName ?? '').matchAll(/([\w ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)
   return [...entries].map(([, kind = '', value = '']) => ({ kind, value }))
-}
-
-/** No purposes: all of them. */
-function servesServers({ keyUsage }: X509Certificate): boolean {
-  const purposes = keyUsage as readonly string[] | undefined
-  if (purposes === undefined || purposes.length === 0) return true
-  return purposes.includes(SERVER_AUTHENTICATION) || purposes.includes(ANY_PURPOSE)
-}
-
-/** OpenSSL knows more than Node tells: all that is wrong with the chain is one thing here. */
-function chainText(code: string): string {
-  return DATE_ERRORS.has(code)
-    ? 'x509: certificate has expired or is not yet valid'
-    : 'x509: certificate signed by unknown authority'
 }

@@ -3,10 +3,10 @@ import { createPrivateKey, sign } from 'node:crypto'
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { extension, pem } from './certificate.ts'
 import type { CertificateAndKey } from './certificate.ts'
+import { extensionOf, subjectDerOf } from './certificate-parts.ts'
 import type { AlternativeNames } from './certificate-request.ts'
 import * as der from './der.ts'
-import { TAG, childrenOf, expectTag, objectIdentifierOf, onlyElement } from './der-reader.ts'
-import type { DerElement } from './der-reader.ts'
+import { TAG, expectTag, onlyElement } from './der-reader.ts'
 import { certificatesOfPem } from './server-identity.ts'
 import { writeSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -45,9 +45,8 @@ export class SigningAuthority {
     if (!certificate.checkPrivateKey(this.#key))
       throw new Error('private key does not match public key')
     this.notAfterMs = certificate.validToDate.getTime()
-    const read = partsOf(certificate)
-    this.#subjectDer = read.subjectDer
-    this.#keyIdentifier = read.keyIdentifier
+    this.#subjectDer = subjectDerOf(certificate)
+    this.#keyIdentifier = keyIdentifierOf(certificate)
   }
 
   /** In PEM. */
@@ -143,28 +142,7 @@ function bitsOf(bits: readonly number[]): Buffer {
 
 const SUBJECT_KEY_IDENTIFIER = '2.5.29.14'
 
-/** Byte for byte what the certificate says: a name that is written anew may no longer be the same. */
-function partsOf({ raw }: X509Certificate): {
-  readonly subjectDer: Uint8Array
-  readonly keyIdentifier: Uint8Array | undefined
-} {
-  const [toBeSigned] = childrenOf(onlyElement(raw), TAG.sequence)
-  const fields = childrenOf(toBeSigned, TAG.sequence)
-  // The version may be left out.
-  const subjectAt = fields[0]?.tag === 0xa0 ? 5 : 4
-  const extensions = fields.find(({ tag }) => tag === 0xa3)
-  return {
-    subjectDer: expectTag(fields[subjectAt], TAG.sequence).raw,
-    keyIdentifier: extensions && keyIdentifierOf(extensions),
-  }
-}
-
-function keyIdentifierOf(extensions: DerElement): Uint8Array | undefined {
-  for (const entry of childrenOf(onlyElement(extensions.content), TAG.sequence)) {
-    const parts = childrenOf(entry, TAG.sequence)
-    if (objectIdentifierOf(parts[0]) !== SUBJECT_KEY_IDENTIFIER) continue
-    const { content } = expectTag(parts.at(-1), TAG.octetString)
-    return expectTag(onlyElement(content), TAG.octetString).content
-  }
-  return undefined
+function keyIdentifierOf(certificate: X509Certificate): Uint8Array | undefined {
+  const value = extensionOf(certificate, SUBJECT_KEY_IDENTIFIER)
+  return value && expectTag(onlyElement(value), TAG.octetString).content
 }

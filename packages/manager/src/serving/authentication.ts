@@ -6,9 +6,10 @@ import type { X509Certificate } from 'node:crypto'
 import type { Client } from '@gyropilot/client'
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { errorText } from '@gyropilot/foundation'
+import { EXTENDED_KEY_USAGE, findChain } from '@gyropilot/foundation/x509'
 import type { AuthMetrics } from './auth-metrics.ts'
 import { ExpiringCache } from './expiring-cache.ts'
-import { chainProblem, commonNameOf, userOf } from './client-certificates.ts'
+import { commonNameOf, userOf } from './client-certificates.ts'
 import type { IncomingRequest, User } from './request.ts'
 import { review } from './review.ts'
 
@@ -114,7 +115,12 @@ export class Authentication {
   }
 
   #verify(request: IncomingRequest, authorities: readonly X509Certificate[]): void {
-    const problem = chainProblem(request.peerCertificates, authorities, this.#options.clock.nowMs())
+    const { problem } = findChain({
+      presented: request.peerCertificates,
+      authorities,
+      usage: EXTENDED_KEY_USAGE.client,
+      nowMs: this.#options.clock.nowMs(),
+    })
     if (problem !== undefined) throw new Error(problem)
   }
 

@@ -1,5 +1,4 @@
 /** The HTTPS port of the manager: HTTP/2 and HTTP/1.1, client certificates asked for and never required. */
-import { X509Certificate } from 'node:crypto'
 import { createSecureServer } from 'node:http2'
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -7,10 +6,11 @@ import { createServer as createHttp1Server } from 'node:https'
 import type { Server as Http1Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import type { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls'
+import type { SecureContext, TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { errorText, refusePlainHttp } from '@gyropilot/foundation'
+import { presentedBy } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
 import { acceptsGzip } from '../serving/gzip.ts'
@@ -25,7 +25,6 @@ const MOST_BODY_BYTES = 1 << 20
 const HEADERS_TIMEOUT_MS = 32_000
 const IDLE_TIMEOUT_MS = 90_000
 const DEFAULT_MAX_STREAMS = 100
-const MOST_CHAIN_LENGTH = 10
 
 export interface NamedCertificate extends CertificateAndKey {
   /** Empty: those of the certificate. */
@@ -211,7 +210,8 @@ async function respond(
           method: request.method ?? 'GET',
           ...target,
           headers,
-          peerCertificates: peerCertificates(request.socket as TLSSocket),
+          // Over HTTP/2 a stand-in for the socket, which is asked in the same way.
+          peerCertificates: presentedBy(request.socket as TLSSocket),
           body: () => bodyOf(request),
         })
   const isPacked = answer.compressible === true && acceptsGzip(headers['accept-encoding'] ?? [])
@@ -235,19 +235,6 @@ function headersOf(raw: readonly string[]): Record<string, string[]> {
   for (let i = 0; i + 1 < raw.length; i += 2)
     (headers[raw[i]!.toLowerCase()] ??= []).push(raw[i + 1]!)
   return headers
-}
-
-/** The chain as sent; over HTTP/2 the socket is a stand-in whose certificate is asked for in the same way. */
-function peerCertificates(socket: TLSSocket): readonly X509Certificate[] {
-  const first = socket.getPeerCertificate?.(true)
-  const chain: X509Certificate[] = []
-  let next: DetailedPeerCertificate | undefined = first
-  while (next?.raw !== undefined && chain.length < MOST_CHAIN_LENGTH) {
-    chain.push(new X509Certificate(next.raw))
-    // A self-signed certificate is its own issuer.
-    next = next.issuerCertificate === next ? undefined : next.issuerCertificate
-  }
-  return chain
 }
 
 async function bodyOf(request: AsyncIterable<unknown>): Promise<string> {

@@ -1,7 +1,9 @@
 /** What arrived at the socket, as a request of the pipeline. */
 import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http'
+import type { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { presentedBy } from '@gyropilot/foundation/x509'
 import type { Headers, ServerRequest } from '../exchange.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
@@ -39,7 +41,7 @@ class IncomingRequest implements ServerRequest {
   readonly path: string
   readonly headers: Headers
   readonly body: ServerRequest['body']
-  readonly clientCertificate: Uint8Array | undefined
+  readonly clientCertificates: readonly X509Certificate[]
   readonly #incoming: Incoming
   readonly #outgoing: Outgoing | undefined
   #signal: AbortSignal | undefined
@@ -49,7 +51,7 @@ class IncomingRequest implements ServerRequest {
     this.path = pathOf(incoming.url ?? '/')
     this.headers = headersOf(incoming)
     this.body = bytes === undefined ? undefined : { bytes }
-    this.clientCertificate = certificateOf(incoming)
+    this.clientCertificates = certificatesOf(incoming)
     this.#incoming = incoming
     this.#outgoing = outgoing
   }
@@ -98,19 +100,19 @@ function headersOf({ headers, rawHeaders }: Incoming): Headers {
   return { ...headers, ...identity }
 }
 
-const certificates = new WeakMap<object, Uint8Array | null>()
+const certificates = new WeakMap<object, readonly X509Certificate[]>()
+const NONE: readonly X509Certificate[] = []
 
-/** The leaf that the peer showed, once per connection. */
-function certificateOf(incoming: Incoming): Uint8Array | undefined {
+/** What the peer showed, once per connection. */
+function certificatesOf(incoming: Incoming): readonly X509Certificate[] {
   const socket = socketOf(incoming)
-  if (!(socket instanceof TLSSocket)) return undefined
-  let certificate = certificates.get(socket)
-  if (certificate === undefined) {
-    const { raw } = socket.getPeerCertificate()
-    certificate = raw ?? null
-    certificates.set(socket, certificate)
+  if (!(socket instanceof TLSSocket)) return NONE
+  let shown = certificates.get(socket)
+  if (shown === undefined) {
+    shown = presentedBy(socket)
+    certificates.set(socket, shown)
   }
-  return certificate ?? undefined
+  return shown
 }
 
 function socketOf(incoming: Incoming): Socket | undefined {

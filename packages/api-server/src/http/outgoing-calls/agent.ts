@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import type { Clock } from '@gyropilot/foundation'
-import { serverCertificateProblem } from '@gyropilot/foundation/x509'
+import { presentedBy, serverCertificateProblem } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 
 const HANDSHAKE_TIMEOUT_MS = 10_000
@@ -68,12 +68,12 @@ export class CheckingAgent extends Agent {
 
   #judge(socket: TLSSocket, { host, servername }: ConnectionOptions): HandshakeError | null {
     if (this.#trust.insecure) return null
-    const certificate = socket.getPeerX509Certificate()
+    const presented = presentedBy(socket)
     const problem =
-      certificate === undefined
+      presented.length === 0
         ? { text: 'no certificate was shown' }
         : serverCertificateProblem({
-            certificate,
+            presented,
             chainError: socket.authorized ? undefined : String(socket.authorizationError),
             host:
               servername === undefined || servername === '' || isIP(servername)
