@@ -81,15 +81,15 @@ const everyStep: readonly Step[] = [
     command: [node, ...computingRun, 'tests/simulation/*.test.ts'],
   },
   {
+    name: 'packages',
+    lane: 'computing',
+    command: [node, ...testRun, 'tests/packages/*.test.ts'],
+  },
+  {
     name: 'recordings',
     lane: 'waiting',
     // Answers wait for what a real server took its time for; scenarios for the pace of their shared clock.
     command: [node, ...testRun, '--test-concurrency=2', 'tests/recordings/*.test.ts'],
-  },
-  {
-    name: 'packages',
-    lane: 'waiting',
-    command: [node, ...testRun, 'tests/packages/*.test.ts'],
   },
   {
     name: 'end-to-end',
