@@ -53,6 +53,7 @@ export { SeededRandom, hexDigits, integerBetween, jitter, uuid } from './random.
 export type { RandomSource } from './random.ts'
 export { silentMetrics } from './metrics.ts'
 export { RingBuffer } from './ring-buffer.ts'
+export { drained } from './system/drained.ts'
 export { exposeEventLoopMetrics } from './system/event-loop-metrics.ts'
 export { exposeProcessMetrics } from './system/process-metrics.ts'
 export { settle } from './system/settle.ts'

@@ -1,7 +1,7 @@
 /** Turns an accepted exec, attach or port-forward request into a connection, by WebSocket or SPDY/3.1. */
-import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { drained } from '@gyropilot/foundation'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import type { WebSocket } from 'ws'
 import type { Answer, AnswerBody, Tunnel } from '../http/answer.ts'
@@ -254,7 +254,7 @@ function acceptSpdy(
   const sink: ByteSink = {
     async write(bytes) {
       if (socket.destroyed || socket.writableEnded) return
-      if (!socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+      if (!socket.write(bytes)) await drained(socket)
     },
     end: () => socket.end(),
   }

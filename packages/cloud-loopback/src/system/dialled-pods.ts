@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { drained } from '@gyropilot/foundation'
 import type { PodNetwork } from '../network.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -22,7 +23,7 @@ export const dialledPods: PodNetwork = {
     signal.addEventListener('abort', () => socket.destroy(), { once: true })
     const sending = (async () => {
       for await (const chunk of input) {
-        if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+        if (!socket.write(chunk)) await drained(socket)
       }
       socket.end()
     })()

@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
+import { drained } from '@gyropilot/foundation'
 import type { Connection, Listening, Network } from '../network.ts'
 
 const MOST_BODY_BYTES = 65_536
@@ -82,7 +83,7 @@ function connectionOf(socket: Socket): Connection {
     input: socket,
     async output(bytes) {
       if (socket.destroyed || socket.writableEnded) return
-      if (!socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+      if (!socket.write(bytes)) await drained(socket)
     },
     end: () => void socket.end(),
     reset: () => void socket.resetAndDestroy(),

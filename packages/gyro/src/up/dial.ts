@@ -1,5 +1,6 @@
 /** Connections of `kubectl port-forward` to a program on this machine or beyond, by TCP. */
 import { once } from 'node:events'
+import { drained } from '@gyropilot/foundation'
 import type { Dial } from '@gyropilot/nodes'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -18,7 +19,7 @@ export const dial: Dial = async (host, port) => {
     input: socket,
     async write(bytes) {
       if (socket.destroyed || socket.writableEnded) return
-      if (!socket.write(bytes)) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+      if (!socket.write(bytes)) await drained(socket)
     },
     end: () => void socket.end(),
     close: () => void socket.destroy(),
