@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
 import { createServer as createHttpServer } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { drained } from '@gyropilot/foundation'
-import type { Connection, Listening, Network } from '../network.ts'
+import type { Connection, HttpAnswer, HttpRequest, Listening, Network } from '../network.ts'
 
 const MOST_BODY_BYTES = 65_536
 
@@ -41,15 +41,7 @@ export const machineNetwork: Network = {
 
   async listenHttp(address, port, answer) {
     const server = createHttpServer((request, response) => {
-      bodyOf(request).then(
-        (body) => {
-          const { pathname: path } = new URL(request.url ?? '/', 'http://loopback')
-          const { status, value } = answer({ method: request.method ?? 'GET', path, body })
-          response.writeHead(status, { 'content-type': 'application/json' })
-          response.end(`${JSON.stringify(value)}\n`)
-        },
-        () => response.destroy(),
-      )
+      respond(request, response, answer).catch(() => response.destroy())
     })
     return listening(server, address, port, () => server.closeAllConnections())
   },
@@ -89,6 +81,18 @@ function connectionOf(socket: Socket): Connection {
     reset: () => void socket.resetAndDestroy(),
     signal: over.signal,
   }
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: HttpRequest) => HttpAnswer,
+): Promise<void> {
+  const body = await bodyOf(request)
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  const { status, value } = answer({ method: request.method ?? 'GET', path, body })
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify(value)}\n`)
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
