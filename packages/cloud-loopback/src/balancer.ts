@@ -54,19 +54,12 @@ export class Balancer {
 
   /** Rejects with the system's error when a port cannot be listened on: what was served before is served on. */
   become(wish: BalancerWish, nodes: readonly Node[]): Promise<void> {
-    return this.#inTurn(async () => {
-      const names = new Set(nodes.map(({ metadata }) => metadata?.name ?? ''))
-      const wanted = this.#wanted(wish, names)
-      await this.#openMissing(wanted)
-      this.#wish = wish
-      this.#nodes = names
-      await this.#closeOthers(wanted)
-    })
+    return this.#inTurn(() => this.#become(wish, nodes))
   }
 
-  /** The nodes alone have changed. */
+  /** The nodes alone have changed: the wish is the one that is served when it is this change's turn. */
   withNodes(nodes: readonly Node[]): Promise<void> {
-    return this.become(this.#wish, nodes)
+    return this.#inTurn(() => this.#become(this.#wish, nodes))
   }
 
   close(): Promise<void> {
@@ -81,6 +74,15 @@ export class Balancer {
     const done = this.#change.then(change)
     this.#change = done.catch(() => {})
     return done
+  }
+
+  async #become(wish: BalancerWish, nodes: readonly Node[]): Promise<void> {
+    const names = new Set(nodes.map(({ metadata }) => metadata?.name ?? ''))
+    const wanted = this.#wanted(wish, names)
+    await this.#openMissing(wanted)
+    this.#wish = wish
+    this.#nodes = names
+    await this.#closeOthers(wanted)
   }
 
   /** What is to be listened on, by a key that says what and where. */

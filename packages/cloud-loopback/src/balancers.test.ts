@@ -61,6 +61,20 @@ test('without a node to send to it refuses; nodes may change alone', async () =>
   )
 })
 
+test('nodes that change while a balancer is made or its ports are changed do not undo that', async () => {
+  const given = world()
+  given.slices.push(slice(['10.0.0.1 on node-1']))
+  const { loadBalancers } = given.cloud
+  const update = (wanted: Service): Promise<void> =>
+    loadBalancers.updateLoadBalancer('c', wanted, NODES, NEVER)
+  const made = loadBalancers.ensureLoadBalancer('c', service(), [], NEVER)
+  await Promise.all([made, update(service())])
+  assert.deepEqual(await seen(given, 1), ['10.0.0.1:8080'])
+  const other = service({ ports: [{ port: 81 }] })
+  await Promise.all([ensure(given, other), update(other)])
+  assert.deepEqual([...given.network.listening.keys()], ['tcp 127.80.0.1:81'])
+})
+
 test('with session affinity a client keeps its pod until it has been away too long', async () => {
   const given = world()
   given.slices.push(slice(['10.0.0.1 on node-1', '10.0.0.2 on node-2']))
