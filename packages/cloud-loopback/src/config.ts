@@ -30,7 +30,7 @@ export function loopbackConfig(text = ''): LoopbackConfig {
   if (typeof given !== 'object' || Array.isArray(given))
     throw new Error('the file is no map of settings')
   for (const key of Object.keys(given)) {
-    if (key in DEFAULTS) continue
+    if (Object.hasOwn(DEFAULTS, key)) continue
     const known = Object.keys(DEFAULTS)
     throw new Error(
       `unknown setting ${key}${suggestion(key, known) || `: use ${known.join(', ')}`}`,

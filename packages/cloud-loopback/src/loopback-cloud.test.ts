@@ -132,6 +132,10 @@ test('the config: defaults, YAML, and what is wrong with it', () => {
       'machineAddresses: "x" is not a network of IPv4, such as 127.80.0.0/16',
     ],
     ['adresses: x', 'unknown setting adresses: did you mean addresses?'],
+    [
+      'constructor: x',
+      'unknown setting constructor: use addresses, machineAddresses, region, zones, control',
+    ],
     ['zones: []', 'zones is not a list of names'],
     ['region: 1', 'region is not a text'],
     ['- a', 'the file is no map of settings'],
