@@ -43,6 +43,8 @@ export interface InMemoryCloudOptions {
   readonly machineOf?: (nodeName: string) => Machine | undefined
   /** Routes are bound to addresses of nodes. Default false. */
   readonly tracksAddresses?: boolean
+  /** `faults.calls` tells every call, with the objects that were handed in: not for a cloud that lives long. Default true. */
+  readonly keepsCalls?: boolean
 }
 
 /** A cloud that is nothing but a few tables, for tests and simulations; `faults` stands between it and its callers. */
@@ -66,7 +68,7 @@ export class InMemoryCloud implements CloudProvider {
   constructor(options: InMemoryCloudOptions) {
     const { parts = ['instancesV2', 'loadBalancers', 'routes'] } = options
     this.name = options.name ?? 'in-memory'
-    this.faults = new CallFaults(options.clock)
+    this.faults = new CallFaults(options.clock, { keepsCalls: options.keepsCalls ?? true })
     this.#machineOf = options.machineOf ?? (() => undefined)
     this.#tracksAddresses = options.tracksAddresses ?? false
     if (parts.includes('instancesV2')) this.instancesV2 = this.#instancesV2()

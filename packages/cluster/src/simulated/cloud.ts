@@ -8,6 +8,7 @@ import type { Incarnation } from './process.ts'
 export function cloudOfNodes(clock: Clock): InMemoryCloud {
   return new InMemoryCloud({
     clock,
+    keepsCalls: false,
     machineOf(nodeName) {
       const [, number] = /^node-(\d+)$/.exec(nodeName) ?? []
       if (number === undefined) return undefined

@@ -20,6 +20,7 @@ export function cloudProviders(parts?: PartsOrNone): ProviderRegistry {
 function tables(clock: ConstructorParameters<typeof InMemoryCloud>[0]['clock']): InMemoryCloud {
   return new InMemoryCloud({
     clock,
+    keepsCalls: false,
     machineOf: (nodeName) =>
       /^node-\d+$/.test(nodeName)
         ? { instanceType: 'simulated.large', zone: 'zone-a', region: 'region-1' }
