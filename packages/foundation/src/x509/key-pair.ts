@@ -1,20 +1,14 @@
 /** Whether a certificate and a private key in PEM belong together, in the words of Go's TLS library. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-
-interface PemBlock {
-  readonly type: string
-  readonly pem: string
-}
-
-const BLOCK = /^-----BEGIN ([^\n]+?)-----[ \t\r]*\n[^]*?^-----END \1-----[ \t\r]*$/gm
+import { pemBlocks } from './pem-blocks.ts'
 
 /** Undefined for a pair. */
 export function keyPairProblem(certificatePem: string, keyPem: string): string | undefined {
-  const certificates = blocksOf(certificatePem)
+  const certificates = pemBlocks(certificatePem)
   const certificate = certificates.find(({ type }) => type === 'CERTIFICATE')
   if (certificate === undefined) return missingCertificate(certificates.map(({ type }) => type))
-  const keys = blocksOf(keyPem)
+  const keys = pemBlocks(keyPem)
   const key = keys.find(({ type }) => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY'))
   if (key === undefined) return missingKey(keys.map(({ type }) => type))
   let leaf: X509Certificate
@@ -32,10 +26,6 @@ export function keyPairProblem(certificatePem: string, keyPem: string): string |
   if (privateKey.asymmetricKeyType !== leaf.publicKey.asymmetricKeyType)
     return 'tls: private key type does not match public key type'
   return leaf.checkPrivateKey(privateKey) ? undefined : 'tls: private key does not match public key'
-}
-
-function blocksOf(text: string): PemBlock[] {
-  return [...text.matchAll(BLOCK)].map(([pem, type]) => ({ type: type!, pem }))
 }
 
 function missingCertificate(others: readonly string[]): string {

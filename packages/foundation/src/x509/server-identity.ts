@@ -11,6 +11,7 @@ import {
   dateProblem,
   findChain,
 } from './chain.ts'
+import { pemBlocks } from './pem-blocks.ts'
 
 export interface ServerProof {
   /** What the server showed: its own certificate, and those that may lead to an authority. Not empty. */
@@ -77,8 +78,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The certificates of a PEM text. Throws what node:crypto throws for one that cannot be read. */
 export function certificatesOfPem(pem: string): X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
-  return blocks.map((block) => new X509Certificate(block))
+  const certificates = pemBlocks(pem).filter(({ type }) => type === 'CERTIFICATE')
+  return certificates.map((block) => new X509Certificate(block.pem))
 }
 
 function nameProblem(certificate: X509Certificate, host: string): string | undefined {

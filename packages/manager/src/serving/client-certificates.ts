@@ -1,12 +1,13 @@
 /** Who a client certificate stands for, and the authorities that may vouch for it. Pure. */
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
+import { certificatesOfPem } from '@gyropilot/foundation/x509'
 import type { User } from './request.ts'
 
 /** The certificates of a PEM bundle. Throws for one that cannot be read, and for a bundle without any. */
 export function certificatesOf(bundlePem: string): readonly X509Certificate[] {
-  const blocks = bundlePem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g)
-  if (blocks === null) throw new Error('data does not contain any valid RSA or ECDSA certificates')
-  return blocks.map((block) => new X509Certificate(block))
+  const certificates = certificatesOfPem(bundlePem)
+  if (certificates.length > 0) return certificates
+  throw new Error('data does not contain any valid RSA or ECDSA certificates')
 }
 
 /** Common name as user, organizations as groups. */
