@@ -1,11 +1,9 @@
 /** From the bytes of a message to the JSON object that a client would have sent instead. */
 import { schemaNamed } from '@gyropilot/api/schema'
+import { DEEPEST_NESTING } from '@gyropilot/schema/body-refusals'
 import { planOf, type FieldPlan, type MessagePlan, type ValuePlan } from './message-plan.ts'
 import { eachField, expectWireType, wrongWireType } from './special-messages.ts'
 import { LENGTH_DELIMITED, ProtobufError, VARINT, WireReader } from './wire.ts'
-
-/** Levels of JSON objects and lists, as for JSON bodies. */
-const DEEPEST_NESTING = 1000
 
 type JsonObject = Record<string, unknown>
 

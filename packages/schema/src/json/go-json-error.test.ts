@@ -19,10 +19,14 @@ const JSON_ERRORS: readonly (readonly [text: string, message: string])[] = [
   ['-x', "invalid character 'x' in numeric literal"],
   ['\x07', "invalid character '\\a' looking for beginning of value"],
   ['\x7f', "invalid character '\\x7f' looking for beginning of value"],
+  ['['.repeat(1_000), 'unexpected end of JSON input'],
+  ['['.repeat(100_000), 'exceeded max depth'],
+  ['{"a":'.repeat(100_000), 'exceeded max depth'],
   ['ü', "invalid character 'Ã' looking for beginning of value"],
 ]
 for (const [text, message] of JSON_ERRORS) {
-  test(`JSON ${JSON.stringify(text)}: ${message}`, () => assert.equal(goJsonError(text), message))
+  test(`JSON ${JSON.stringify(text.slice(0, 20))}: ${message}`, () =>
+    assert.equal(goJsonError(text), message))
 }
 
 const BYTES: readonly (readonly [byte: number, quoted: string])[] = [

@@ -1,7 +1,11 @@
 /** Syntax errors of JSON in the words of Go's encoding/json, which clients see in 400 answers. */
+import { DEEPEST_NESTING } from '../body-refusals.ts'
 import { goQuote } from '../go/go-quote.ts'
 
-/** The error for a text that JSON.parse refuses. Go scans bytes: of a longer character it names the first byte. */
+/**
+ * The error for a text that JSON.parse refuses. Go scans bytes: of a longer character it names the first byte. A text may be of any
+ * depth: what lies deeper than this server takes documents is not looked at.
+ */
 export function goJsonError(text: string | Uint8Array): string {
   return new Scanner(Buffer.from(text).toString('latin1')).error() ?? 'unexpected end of JSON input'
 }
@@ -33,7 +37,7 @@ class Scanner {
   }
 
   #value(depth: number): string | undefined {
-    if (depth > 10_000) return 'exceeded max depth'
+    if (depth > DEEPEST_NESTING) return 'exceeded max depth'
     this.#skip()
     const char = this.#text[this.#at]
     if (char === undefined) return 'unexpected end of JSON input'
