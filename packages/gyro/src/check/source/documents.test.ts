@@ -131,6 +131,9 @@ test('JSON that is wrong is told in the words of Go', () => {
     ['{"a":1,}', "1:8 json: invalid character '}' looking for beginning of object key string"],
     ['{"a":\n 01}', "2:3 json: invalid character '1' after object key:value pair"],
     ['{"a": "x', '1:7 json: unexpected end of JSON input'],
+    ['{"a": "\\q"}', "1:7 json: invalid character 'q' in string escape code"],
+    ['{"a": "x\ty"}', "1:7 json: invalid character '\\t' in string literal"],
+    ['{"a": "x\\', '1:7 json: unexpected end of JSON input'],
     ['{"a": nope}', "1:7 json: invalid character 'o' in literal null (expecting 'u')"],
   ]
   for (const [text, problem] of wrong) assert.deepEqual(read(text, 'a.json'), [problem])
@@ -163,4 +166,9 @@ test('the template that Helm names is remembered', () => {
     new SourceFile('stdin', 'a: 1\n---\n# Source: web/templates/a.yaml\nb: 1\n'),
   )
   assert.equal(second!.origin, 'web/templates/a.yaml')
+})
+
+test('a text of JSON may be of any length, with signs that are escaped', () => {
+  const long = 'x\\"'.repeat(8_000_000)
+  assert.deepEqual(read(`{"a": "${long}"}`, 'a.json'), [{ a: long.replaceAll('\\', '') }])
 })
