@@ -44,6 +44,15 @@ test('differences far apart stand in hunks of their own', () => {
   assert.equal(diff.match(/^@@/gm)?.length, 2)
 })
 
+test('a text of many small changes has its difference, however many they are', () => {
+  const lines = Array.from({ length: 8_000 }, (_, index) => [`a${index}`, `b${index}`]).flat()
+  const changed = lines.map((line) => line.replace('a', 'c'))
+  const diff = internalDiff(lines, changed)
+  assert.equal(diff.match(/^- "a\d+"/gm)?.length, 8_000)
+  assert.equal(diff.match(/^\+ "c\d+"/gm)?.length, 8_000)
+  assert.equal(diff.match(/^@@ .*/gm)?.join(), '@@ -1,16002 +1,16002 @@')
+})
+
 test('metadata stands among the fields; opaque parameters keep their names; HTML is escaped in differences', () => {
   assert.deepEqual(
     Object.keys(

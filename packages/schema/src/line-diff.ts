@@ -14,6 +14,7 @@ interface Edit {
   readonly line: string
 }
 
+const NOWHERE: readonly number[] = []
 const CONTEXT_LINES = 3
 /** From so many lines on, lines that make up more than a hundredth of the text are frequent. */
 const LONG_TEXT_LINES = 200
@@ -22,6 +23,8 @@ const LONG_TEXT_LINES = 200
 export function unifiedDiff(before: readonly string[], after: readonly string[]): string {
   const edits = editScript(before, after)
   let text = ''
+  const passed: Counts = { '-': 0, '+': 0 }
+  let counted = 0
   for (let start = 0; start < edits.length;) {
     if (edits[start]!.sign === ' ') {
       start++
@@ -32,18 +35,29 @@ export function unifiedDiff(before: readonly string[], after: readonly string[])
       if (edits[index]!.sign !== ' ') end = index
     const from = Math.max(0, start - CONTEXT_LINES)
     const to = Math.min(edits.length, end + CONTEXT_LINES + 1)
-    text += hunk(edits.slice(from, to), edits.slice(0, from))
+    // Lines of context may stand in two hunks.
+    for (; counted < from; counted++) count(edits[counted]!, passed)
+    text += hunk(edits.slice(from, to), passed)
     start = to
   }
   return text
 }
 
-function hunk(edits: readonly Edit[], before: readonly Edit[]): string {
-  const count = (list: readonly Edit[], sign: '-' | '+'): number =>
-    list.filter((edit) => edit.sign === ' ' || edit.sign === sign).length
+/** Lines of the text before (`-`) and of the one behind. */
+type Counts = Record<'-' | '+', number>
+
+function count({ sign }: Edit, into: Counts): void {
+  if (sign !== '+') into['-']++
+  if (sign !== '-') into['+']++
+}
+
+/** `passed`: what stands in front of it. */
+function hunk(edits: readonly Edit[], passed: Counts): string {
+  const lengths: Counts = { '-': 0, '+': 0 }
+  for (const edit of edits) count(edit, lengths)
   const range = (sign: '-' | '+'): string => {
-    const start = count(before, sign) + 1
-    const length = count(edits, sign)
+    const start = passed[sign] + 1
+    const length = lengths[sign]
     return length === 1 ? `${start}` : `${length === 0 ? start - 1 : start},${length}`
   }
   return `@@ -${range('-')} +${range('+')} @@\n${edits.map(({ sign, line }) => `${sign}${line}\n`).join('')}`
@@ -69,18 +83,23 @@ function editScript(a: readonly string[], b: readonly string[]): Edit[] {
 
 function matchesOf(a: readonly string[], b: readonly string[]): Match[] {
   const positions = positionsOf(b)
+  const places = a.map((line) => positions.get(line) ?? NOWHERE)
   const matches: Match[] = []
-  const search = (aFrom: number, aTo: number, bFrom: number, bTo: number): void => {
-    const match = longestMatch(a, b, positions, [aFrom, aTo, bFrom, bTo])
-    if (match.length === 0) return
+  // Not by calls: texts of many small changes are as deep as they are long.
+  const open: Range[] = [[0, a.length, 0, b.length]]
+  for (let range = open.pop(); range !== undefined; range = open.pop()) {
+    const match = longestMatch(a, b, places, range)
+    if (match.length === 0) continue
     const { i, j, length } = match
-    if (aFrom < i && bFrom < j) search(aFrom, i, bFrom, j)
+    const [aFrom, aTo, bFrom, bTo] = range
     matches.push(match)
-    if (i + length < aTo && j + length < bTo) search(i + length, aTo, j + length, bTo)
+    if (aFrom < i && bFrom < j) open.push([aFrom, i, bFrom, j])
+    if (i + length < aTo && j + length < bTo) open.push([i + length, aTo, j + length, bTo])
   }
-  search(0, a.length, 0, b.length)
-  return matches
+  return matches.toSorted((one, other) => one.i - other.i)
 }
+
+type Range = readonly [aFrom: number, aTo: number, bFrom: number, bTo: number]
 
 /** Where each line stands, frequent ones left out. */
 function positionsOf(lines: readonly string[]): Map<string, number[]> {
@@ -97,25 +116,30 @@ function positionsOf(lines: readonly string[]): Map<string, number[]> {
   return positions
 }
 
-/** The first of the longest, lengthened by equal lines on both sides. */
+/** The first of the longest, lengthened by equal lines on both sides. `places`: where each line of `a` stands in `b`, in order. */
 function longestMatch(
   a: readonly string[],
   b: readonly string[],
-  positions: ReadonlyMap<string, readonly number[]>,
-  [aFrom, aTo, bFrom, bTo]: readonly [number, number, number, number],
+  places: readonly (readonly number[])[],
+  [aFrom, aTo, bFrom, bTo]: Range,
 ): Match {
   let best: Match = { i: aFrom, j: bFrom, length: 0 }
-  let lengths = new Map<number, number>()
+  // Runs that end in front of a place of the other text, with the line before; and with this one.
+  let ending = new Int32Array(bTo - bFrom + 1)
+  let next = new Int32Array(bTo - bFrom + 1)
+  let endings: readonly number[] = NOWHERE
   for (let i = aFrom; i < aTo; i++) {
-    const next = new Map<number, number>()
-    for (const j of positions.get(a[i]!) ?? []) {
+    const found = places[i]!
+    for (const j of found) {
       if (j < bFrom) continue
       if (j >= bTo) break
-      const length = (lengths.get(j - 1) ?? 0) + 1
-      next.set(j, length)
+      const length = ending[j - bFrom]! + 1
+      next[j - bFrom + 1] = length
       if (length > best.length) best = { i: i - length + 1, j: j - length + 1, length }
     }
-    lengths = next
+    for (const j of endings) if (j >= bFrom && j < bTo) ending[j - bFrom + 1] = 0
+    ;[ending, next] = [next, ending]
+    endings = found
   }
   let { i, j, length } = best
   while (i > aFrom && j > bFrom && a[i - 1] === b[j - 1]) {

@@ -1,7 +1,8 @@
 /** The format `duration`: what Go's time.ParseDuration reads, or a text in which a number stands before a unit of time. */
 import { parseGoDuration } from '@gyropilot/foundation'
 
-const NUMBER_AND_WORD = /(\d+)\s*([A-Za-z\u00b5]+)/g
+/** From the first digit of a number: a text of nothing but digits is not looked through from each of them. */
+const NUMBER_AND_WORD = /(?<!\d)(\d+)\s*([A-Za-z\u00b5]+)/g
 const MOST = 2n ** 63n - 1n
 
 /** Of each unit the whole names, and how its longer names begin. */

@@ -8,6 +8,10 @@ const judged = JSON.parse(
   readFileSync(new URL('judged-formats.json', import.meta.url), 'utf8'),
 ) as Record<string, { readonly valid: readonly string[]; readonly invalid: readonly string[] }>
 
+test('a duration of nothing but digits, which is none, is read once', () => {
+  assert.ok(!matchesFormat('duration', '1'.repeat(1_000_000)))
+})
+
 for (const [format, { valid, invalid }] of Object.entries(judged)) {
   test(`${format}: ${valid.length} values that fit and ${invalid.length} that do not`, () => {
     for (const text of valid) assert.ok(matchesFormat(format, text), JSON.stringify(text))
