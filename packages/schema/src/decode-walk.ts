@@ -3,6 +3,7 @@ import type { Draft } from './objects.ts'
 import { TypeMismatchError, jsonKind } from './decode-scalars.ts'
 import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf } from './go/go-facts.ts'
+import { goQuote } from './go/go-quote.ts'
 import { bareStructName } from './go/go-types.ts'
 import type { DocumentNotes } from './json/json.ts'
 
@@ -14,7 +15,8 @@ export interface Walk {
   readonly path: (string | number)[]
   /** Structs on the way, with the depth of `path` at which their fields stand. */
   readonly structs: { readonly name: string; readonly depth: number }[]
-  readonly problems: string[]
+  /** Each is told once, however often a key is repeated. */
+  readonly problems: Set<string>
   readonly root: unknown
   readonly notes: DocumentNotes
   /** The first value of a wrong type. */
@@ -29,10 +31,11 @@ export function spellingOf({ root, path, notes: { spellings } }: Walk): string |
   return holder === undefined ? undefined : spellings.get(holder)?.get(path.at(-1)!)
 }
 
-/** Members in document order, repeated ones as often as they stand there. */
+/** Members in document order, repeated ones as often as they stand there. `isKnown`: of which repeating is reported; others are unknown, no more. */
 export function forEachMember(
   value: Draft,
   walk: Walk,
+  isKnown: (key: string) => boolean,
   visit: (key: string, member: unknown) => void,
 ): void {
   const repeated = walk.notes.occurrences?.get(value)
@@ -42,15 +45,15 @@ export function forEachMember(
   }
   const seen = new Set<string>()
   for (const [key, member] of repeated) {
-    if (seen.has(key)) report(walk, 'duplicate', key)
+    if (seen.has(key) && isKnown(key)) report(walk, 'duplicate', key)
     seen.add(key)
     visit(key, member)
   }
 }
 
 export function report(walk: Walk, what: 'unknown' | 'duplicate', key: string): void {
-  if (walk.problems.length >= PROBLEM_LIMIT) return
-  walk.problems.push(`${what} field ${JSON.stringify(pathText([...walk.path, key]))}`)
+  if (walk.problems.size >= PROBLEM_LIMIT) return
+  walk.problems.add(`${what} field ${goQuote(pathText([...walk.path, key]))}`)
 }
 
 /** `spec.containers[0].env` */

@@ -259,6 +259,32 @@ test('unknown and repeated fields are reported in document order, and dropped', 
   })
 })
 
+test('a repeated field is told of once, one that is unknown as that alone, and both as Go quotes them', () => {
+  const problemsOf = (spec: string): readonly string[] => {
+    const parsed = parseJson(`{"metadata":{"labels":{"a":"1","a":"2","a":"3"}},"spec":${spec}}`)
+    return decodeObject(POD, parsed.value, parsed)!.problems.slice(1)
+  }
+  for (const [spec, problems] of [
+    ['{"x":1,"y":1,"x":2,"x":3}', ['unknown field "spec.x"', 'unknown field "spec.y"']],
+    ['{"nodeName":"a","nodeName":"b","nodeName":"c"}', ['duplicate field "spec.nodeName"']],
+    [
+      '{"securityContext":{"q":1},"securityContext":{"q":2}}',
+      ['unknown field "spec.securityContext.q"', 'duplicate field "spec.securityContext"'],
+    ],
+    [
+      '{"a\\u007fb":1,"x\\u000by":2,"z\\u200bz":3,"q\\"r\\\\":5,"é":1}',
+      [
+        String.raw`unknown field "spec.a\x7fb"`,
+        String.raw`unknown field "spec.x\vy"`,
+        String.raw`unknown field "spec.z\u200bz"`,
+        String.raw`unknown field "spec.q\"r\\"`,
+        'unknown field "spec.é"',
+      ],
+    ],
+  ] as const)
+    assert.deepEqual(problemsOf(spec), problems, spec)
+})
+
 test('list positions stand in the path of an unknown field', () => {
   const { problems } = decodeObject(POD, { spec: { containers: [{ env: [{ valu: '1' }] }] } })!
   assert.deepEqual(problems, ['unknown field "spec.containers[0].env[0].valu"'])

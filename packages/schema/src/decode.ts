@@ -152,7 +152,7 @@ function emptyStructDecoder(goType: string): Decoder {
 function nestedSchema(value: unknown, walk: Walk): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const plan = planOf(schemaNamed('apiextensions-v1.JSONSchemaProps')!)
-  const inner: Walk = { ...walk, problems: [], mismatches: [] }
+  const inner: Walk = { ...walk, problems: new Set(), mismatches: [] }
   const decoded = decodeStruct(plan, value as Draft, inner)
   refuseMismatch(inner)
   return decoded
@@ -221,6 +221,9 @@ function arrayDecoder(struct: string, goType: string, field: FieldSchema): Decod
   }
 }
 
+/** Maps know all keys. */
+const isAnyKey = (): boolean => true
+
 /** Structs whose maps of quantities are rounded; those of devices and of runtime classes are not. */
 const RESOURCE_LISTS = /^core-/
 
@@ -233,7 +236,7 @@ function mapDecoder(struct: string, goType: string, field: FieldSchema): Decoder
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw mismatchOf(walk, goType, false)(value)
     const map: Draft = {}
-    forEachMember(value as Draft, walk, (key, member) => {
+    forEachMember(value as Draft, walk, isAnyKey, (key, member) => {
       walk.path.push(key)
       const decoded = member === null ? zero() : decode(member, walk)
       setOwn(map, key, isResourceList ? roundQuantityToMilli(decoded as string) : decoded)
@@ -257,8 +260,9 @@ function setOwn(target: Draft, key: string, value: unknown): void {
 
 function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
   const object: Draft = {}
+  const isField = (key: string): boolean => plan.fields.has(key)
   walk.structs.push({ name: plan.name, depth: walk.path.length })
-  forEachMember(value, walk, (key, member) => {
+  forEachMember(value, walk, isField, (key, member) => {
     const field = plan.fields.get(key)
     if (field === undefined) {
       report(walk, 'unknown', key)
@@ -280,7 +284,7 @@ function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {
 
 export interface DecodedObject {
   readonly object: Draft
-  /** `unknown field "spec.foo"`, `duplicate field "metadata"`, in document order. */
+  /** `unknown field "spec.foo"`, `duplicate field "metadata"`, in document order, each once. */
   readonly problems: readonly string[]
 }
 
@@ -313,7 +317,7 @@ function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): Dec
   const walk: Walk = {
     path: [],
     structs: [],
-    problems: [],
+    problems: new Set(),
     root: value,
     notes,
     mismatches: [],
@@ -326,7 +330,7 @@ function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): Dec
   }
   const object = decodeStruct(planOf(schema), value as Draft, walk)
   refuseMismatch(walk)
-  return { object, problems: walk.problems }
+  return { object, problems: [...walk.problems] }
 }
 
 /** The status of an object that has just been made: only the fields that are always written. */

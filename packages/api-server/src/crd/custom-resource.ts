@@ -180,7 +180,7 @@ function decode(
   const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
   const pruned = prune(object, schema)
     .toSorted(compareStrings)
-    .map((path) => `unknown field ${JSON.stringify(path)}`)
+    .map((path) => `unknown field "${path}"`)
   const { own, embedded } = decodeMetadata(object, schema)
   problems.push(...own, ...pruned, ...embedded)
   applyDefaults(object, schema, keepsNulls)

@@ -161,6 +161,16 @@ test('Given a body with an unknown field and a duplicate, then Ignore accepts si
   )
 })
 
+test('of YAML, repeated keys are told in lines, and unknown fields by their names', async () => {
+  const { request } = await server()
+  const body = 'zeta: 1\nmetadata:\n  name: a\n  name: b\nalpha: 1\ndata:\n  a: p\n  a: q\n'
+  const yaml = { 'content-type': 'application/yaml' }
+  assert.deepEqual(message(await request('POST', `${MAPS}?fieldValidation=Strict`, body, yaml)), [
+    400,
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 4: key "name" already set in map\n  line 8: key "a" already set in map, unknown field "alpha", unknown field "zeta"',
+  ])
+})
+
 test('Given DELETE with a body and `?dryRun=All`, then the query is ignored and the object is deleted', async () => {
   const { request } = await server()
   await request('POST', MAPS, { metadata: { name: 'victim' } })

@@ -2,6 +2,7 @@
 import { bodyTooLarge } from './errors.ts'
 import { checkNesting, excerpt } from '@gyropilot/schema/body-refusals'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { parseJson, type ParsedJson } from '@gyropilot/schema/json'
 import type { ServerRequest } from './exchange.ts'
 import type { InputType } from './negotiation.ts'
@@ -79,7 +80,9 @@ async function parseYaml(bytes: Uint8Array, refuse: BodyRefusal): Promise<Parsed
   try {
     const { root, repeatedKeys } = readYaml(bytes)
     const problems = repeatedKeys.map(({ problem }) => problem)
-    return { value: root?.value ?? null, occurrences: undefined, problems, bytes }
+    // Upstream makes JSON of it, where members stand by their names.
+    const value = sortedJson(root?.value ?? null)
+    return { value, occurrences: undefined, problems, bytes }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error
     throw refuse(error.message, excerpt(bytes))

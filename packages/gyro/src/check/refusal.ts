@@ -1,5 +1,6 @@
 /** A refusal of the server, taken apart into one finding for each mistake. Pure. */
 import type { Status } from '@gyropilot/api'
+import { goUnquote } from '@gyropilot/schema/go-quote'
 
 export interface Mistake {
   /** One line in the words of the server. */
@@ -21,7 +22,7 @@ export function strictMistakes({ code, message = '', reason = '' }: Status): Mis
   if (problems.length === 0) return [{ message: oneLine(message), reason }]
   return problems.map(([problem, quoted]) => ({
     message: oneLine(head + problem),
-    field: JSON.parse(quoted!) as string,
+    field: goUnquote(quoted!),
     reason,
   }))
 }

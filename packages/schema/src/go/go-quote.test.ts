@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { goQuote } from './go-quote.ts'
+import { goQuote, goUnquote } from './go-quote.ts'
 
 const QUOTED: readonly (readonly [text: string, quoted: string])[] = [
   ['a b', '"a b"'],
@@ -13,4 +13,7 @@ const QUOTED: readonly (readonly [text: string, quoted: string])[] = [
 ]
 
 for (const [text, quoted] of QUOTED)
-  test(`${quoted} is how Go quotes a text`, () => assert.equal(goQuote(text), quoted))
+  test(`${quoted} is how Go quotes a text, and what it is read as`, () => {
+    assert.equal(goQuote(text), quoted)
+    assert.equal(goUnquote(quoted), text)
+  })

@@ -15,6 +15,20 @@ const GO_ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 }
 
+const ESCAPED = /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/g
+const MEANT = new Map(Object.entries(GO_ESCAPES).map(([char, escape]) => [escape[1], char]))
+
+/** The string that `goQuote` has quoted. */
+export function goUnquote(quoted: string): string {
+  return quoted
+    .slice(1, -1)
+    .replaceAll(ESCAPED, (_, two?: string, four?: string, eight?: string, sign?: string) => {
+      const code = two ?? four ?? eight
+      if (code !== undefined) return String.fromCodePoint(Number.parseInt(code, 16))
+      return MEANT.get(sign) ?? sign!
+    })
+}
+
 function numericEscape(code: number): string {
   const digits = code.toString(16)
   if (code < 0x80) return `\\x${digits.padStart(2, '0')}`

@@ -1,3 +1,4 @@
+import { goQuote } from '../go/go-quote.ts'
 import type { Occurrences } from './json.ts'
 
 /** `duplicate field "spec.a"` for members that a document repeats, each once, in document order: also of values that a later one replaces. */
@@ -21,7 +22,7 @@ function collect(value: unknown, occurrences: Occurrences, path: string, found: 
   const seen = new Set<string>()
   for (const [name, member] of occurrences.get(value) ?? Object.entries(value)) {
     const at = path === '' ? name : `${path}.${name}`
-    if (seen.has(name)) found.add(`duplicate field ${JSON.stringify(at)}`)
+    if (seen.has(name)) found.add(`duplicate field ${goQuote(at)}`)
     seen.add(name)
     collect(member, occurrences, at, found)
   }

@@ -54,8 +54,11 @@ export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
   }
   const problems = [...body.problems, ...decoded.problems]
   if (problems.length > 0 && validation === 'Strict') {
-    const yaml = body.problems.length > 0 ? 'yaml: unmarshal errors:\n  ' : ''
-    throw badRequest(`${handled}: strict decoding error: ${yaml}${problems.join(', ')}`)
+    // What the reader of YAML finds is one error of several lines.
+    const yaml =
+      body.problems.length > 0 ? [`yaml: unmarshal errors:\n  ${body.problems.join('\n  ')}`] : []
+    const told = [...yaml, ...decoded.problems].join(', ')
+    throw badRequest(`${handled}: strict decoding error: ${told}`)
   }
   if (validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   rememberForeignKind(decoded.object, value, decoding)

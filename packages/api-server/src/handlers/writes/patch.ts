@@ -15,6 +15,7 @@ import { byString } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
 import { badRequest, bodyTooLarge, internalError, unclassified } from '../../http/errors.ts'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import { unsupportedMediaType } from '../../http/negotiation.ts'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { duplicateFields } from '@gyropilot/schema/duplicate-fields'
@@ -200,7 +201,7 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
     if (expected.customScale === true) return
     for (const field of Object.keys(patched).toSorted()) {
       if (field === 'kind' || field === 'apiVersion') continue
-      problems.push(`unknown field ${JSON.stringify(field)}`)
+      problems.push(`unknown field ${goQuote(field)}`)
       delete patched[field]
     }
     return
@@ -332,8 +333,8 @@ function operationProblems(
   const seen = new Set<string>()
   for (const [member, value] of occurrences?.get(operation) ?? Object.entries(operation)) {
     const at = `${path}.${member}`
-    if (!MEMBERS.has(member)) problems.add(`json patch unknown field "${at}"`)
-    else if (seen.has(member)) problems.add(`json patch duplicate field "${at}"`)
+    if (!MEMBERS.has(member)) problems.add(`json patch unknown field ${goQuote(at)}`)
+    else if (seen.has(member)) problems.add(`json patch duplicate field ${goQuote(at)}`)
     seen.add(member)
     if (member !== 'value') continue
     for (const problem of duplicateFields(value, occurrences, at))
