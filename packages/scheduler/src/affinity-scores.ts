@@ -65,17 +65,16 @@ class DomainWeights {
   }
 
   /** Where `info` is. A node without the label is in no domain. */
-  add({ node }: NodeInfo, key: string, weight: number): void {
-    const domain = node?.metadata?.labels?.[key]
+  add(info: NodeInfo, key: string, weight: number): void {
+    const domain = info.label(key)
     if (domain === undefined || weight === 0) return
     const weights = this.#weights.get(key) ?? new Map<string, number>()
     this.#weights.set(key, weights.set(domain, (weights.get(domain) ?? 0) + weight))
   }
 
-  sumFor({ node }: NodeInfo): number {
+  sumFor(info: NodeInfo): number {
     let sum = 0
-    for (const [key, weights] of this.#weights)
-      sum += weights.get(node?.metadata?.labels?.[key] ?? '') ?? 0
+    for (const [key, weights] of this.#weights) sum += weights.get(info.label(key) ?? '') ?? 0
     return sum
   }
 }

@@ -57,6 +57,12 @@ export class NodeInfo {
     this.allocatable = amountsOf(node?.status?.allocatable)
   }
 
+  /** Labels are what somebody wrote: `constructor` may be one, and is none where nobody did. */
+  label(key: string): string | undefined {
+    const labels = this.node?.metadata?.labels
+    return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
+  }
+
   addPod(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
     const before = this.#take(uid)

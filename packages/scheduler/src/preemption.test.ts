@@ -94,6 +94,17 @@ test('pods of a budget without room are spared when others will do, and go when 
   assert.deepEqual([names(forced), forced?.budgetViolations], [['b', 'a'], 1])
 })
 
+test('a pod is one that a budget awaits to go when the budget says so, not when objects have a member of its name', () => {
+  const budget: PodDisruptionBudget = {
+    metadata: { name: 'b', namespace: 'default' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'constructor' } } },
+    status: { disruptionsAllowed: 0, disruptedPods: {} } as PodDisruptionBudget['status'],
+  }
+  const info = infoOf('n', [sized('constructor', { cpu: '4' })])
+  const found = on(important('2'), info, snapshotOf([info]), rules([budget]))
+  assert.deepEqual([names(found), found?.budgetViolations], [['constructor'], 1])
+})
+
 const candidate = (node: string, victims: readonly Pod[], budgetViolations = 0) => ({
   node,
   victims,

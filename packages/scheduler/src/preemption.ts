@@ -152,7 +152,7 @@ function violators(
     const { namespace, name = '', labels } = pod.metadata ?? {}
     for (const budget of budgets) {
       if (budget.metadata?.namespace !== namespace) continue
-      if (name in (budget.status?.disruptedPods ?? {})) continue
+      if (Object.hasOwn(budget.status?.disruptedPods ?? {}, name)) continue
       const query = labelQueryOf(budget.spec?.selector)
       // Upstream's scheduler takes an empty selector for none, as budgets once did.
       if (labels === undefined || query.matchesEverything || !query.matches(labels)) continue

@@ -225,3 +225,32 @@ test('a victim that is on its way out already is left alone, and others keep wha
     stopped.abort()
   }
 })
+
+test('what goes wrong with one pod keeps no other from its node, nor ends the process', async () => {
+  const clock = testClock()
+  const { scheduler, binding, add, patched } = schedulerWith(clock)
+  for (const name of ['n0', 'n1']) add(resources.nodes, node({ name }))
+  const labelSelector = { matchExpressions: [{ key: 'a', operator: 'Wrong' as 'In' }] }
+  const broken = { maxSkew: 1, topologyKey: 'a', whenUnsatisfiable: 'DoNotSchedule', labelSelector }
+  const controller = {
+    apiVersion: 'v1',
+    kind: 'constructor',
+    name: 'x',
+    uid: 'x',
+    controller: true,
+  }
+  add(
+    resources.pods,
+    pod({ name: 'broken', spec: { topologySpreadConstraints: [broken as never] } }),
+  )
+  const owned = pod({ name: 'owned' })
+  const metadata = { ...owned.metadata, ownerReferences: [controller] }
+  add(resources.pods, { ...owned, metadata })
+  scheduler.start(new AbortController().signal)
+  await clock.advance(0)
+  assert.deepEqual([...binding.keys()], ['owned'])
+  assert.deepEqual(
+    patched.map(([name]) => name),
+    ['broken'],
+  )
+})

@@ -2,7 +2,7 @@
  * The default profile of kube-scheduler, reduced to what others can observe: which node a pod gets, when it is tried again,
  * and what is written. Contract: docs/behaviour/simulation/scheduler.md.
  */
-import { deepEqual, resources } from '@gyropilot/api'
+import { deepEqual, keyOf, resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
@@ -186,13 +186,24 @@ export class Scheduler {
     for (;;) {
       const pod = this.#running ? this.#queue.take() : undefined
       if (pod === undefined) break
-      this.#try(pod)
+      this.#tryOrFail(pod)
       // Bindings are work of the server, often in this process: what has begun is done before there is more.
       while (this.#bindings >= MOST_BINDINGS) await this.#bound.promise
       const pause = yieldIfLong(this.#options.clock)
       if (pause !== undefined) await pause
     }
     this.#woken = false
+  }
+
+  /** What goes wrong with one pod keeps no other from its node. */
+  #tryOrFail(pod: Pod): void {
+    try {
+      this.#try(pod)
+    } catch (error) {
+      this.#options.logger.error(error, 'Error scheduling pod', { pod: keyOf(pod) })
+      this.#nodes.unplace(pod.metadata?.uid ?? '')
+      this.#fail(pod, 'SchedulerError', errorText(error))
+    }
   }
 
   #try(pod: Pod): void {

@@ -25,9 +25,7 @@ export function spreadGroupOf(pod: Pod, listers: GroupListers): PodGroup | undef
   const labels = pod.metadata?.labels ?? {}
   const namespace = pod.metadata?.namespace
   const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller)
-  const owners = { ReplicaSet: listers.replicaSets, StatefulSet: listers.statefulSets }
-  const lister = owners[owner?.kind as keyof typeof owners] as Lister<ReplicaSet> | undefined
-  const selector = lister?.get(namespace, owner?.name ?? '')?.spec?.selector
+  const selector = ownersOf(owner?.kind, listers)?.get(namespace, owner!.name)?.spec?.selector
   const sets = [
     ...listers.services.list(namespace).map((service) => service.spec?.selector),
     owner?.kind === 'ReplicationController'
@@ -41,6 +39,14 @@ export function spreadGroupOf(pod: Pod, listers: GroupListers): PodGroup | undef
     const inSets = sets.every((set) => selects(set, own))
     return inSets && (selector === undefined || podLabelsMatch(selector, own))
   })
+}
+
+function ownersOf(
+  kind: string | undefined,
+  { replicaSets, statefulSets }: GroupListers,
+): Lister<ReplicaSet | StatefulSet> | undefined {
+  if (kind === 'ReplicaSet') return replicaSets
+  return kind === 'StatefulSet' ? statefulSets : undefined
 }
 
 /** A set of labels as Services have it; none and an empty one select nothing. */

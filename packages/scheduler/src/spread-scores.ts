@@ -1,6 +1,6 @@
 /** Where pods of a group are fewest. Contract: docs/behaviour/simulation/scheduler.md, Scores, PodTopologySpread. Pure. */
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
-import { isCounted } from './filters/topology-spread.ts'
+import { isCounted, isLabelledFor } from './filters/topology-spread.ts'
 import type { NodeInfo } from './node-info.ts'
 import { selectedGroup } from './pod-group.ts'
 import type { PodGroup } from './pod-group.ts'
@@ -35,12 +35,11 @@ export function spreadScores({ pod, snapshot, feasible, group }: SpreadOf): read
   const constraints = isOwn ? softConstraints(pod) : defaultConstraints(group)
   // Where none of the nodes has the label it tells nothing of them.
   const usable = constraints.filter(({ topologyKey }) =>
-    feasible.some((info) => topologyKey in labelsOf(info)),
+    feasible.some((info) => info.label(topologyKey) !== undefined),
   )
   if (usable.length === 0) return feasible.map(() => 0)
   // A node that lacks a label of the pod's own constraints is in none of their domains.
-  const isPlaced = (info: NodeInfo): boolean =>
-    !isOwn || constraints.every(({ topologyKey }) => topologyKey in labelsOf(info))
+  const isPlaced = (info: NodeInfo): boolean => !isOwn || isLabelledFor(constraints, info)
   const placed = feasible.map(isPlaced)
   const sums = feasible.map(() => 0)
   for (const constraint of usable) {
@@ -51,7 +50,7 @@ export function spreadScores({ pod, snapshot, feasible, group }: SpreadOf): read
       isPlaced,
     })
     feasible.forEach((info, i) => {
-      if (placed[i] && constraint.topologyKey in labelsOf(info))
+      if (placed[i] && info.label(constraint.topologyKey) !== undefined)
         sums[i]! += countOf(info) * weight + constraint.maxSkew - 1
     })
   }
@@ -85,7 +84,7 @@ function counting(
   if (topologyKey === HOSTNAME)
     return { weight: weightOf(candidates.length), countOf: (info) => info.countOf(group) }
   // Nodes without the label are together a domain of no name.
-  const domainOf = (info: NodeInfo): string => labelsOf(info)[topologyKey] ?? ''
+  const domainOf = (info: NodeInfo): string => info.label(topologyKey) ?? ''
   const counts = new Map(candidates.map((info) => [domainOf(info), 0]))
   for (const info of nodes) {
     const count = counts.get(domainOf(info))
@@ -112,8 +111,4 @@ function inverted(sums: readonly number[], placed: readonly boolean[]): readonly
     if (!placed[i]) return 0
     return most === 0 ? 100 : Math.floor((100 * (most + fewest - sum)) / most)
   })
-}
-
-function labelsOf({ node }: NodeInfo): Readonly<Record<string, string>> {
-  return node?.metadata?.labels ?? {}
 }

@@ -26,10 +26,10 @@ export function consumptionOf(
   { capacity = {} }: Device,
   { requests = {} }: CapacityRequirements = {},
 ): Consumption | undefined {
-  if (Object.keys(requests).some((name) => capacity[name] === undefined)) return undefined
+  if (Object.keys(requests).some((name) => !Object.hasOwn(capacity, name))) return undefined
   const consumed: Record<string, Quantity> = {}
   for (const [name, { value, requestPolicy }] of Object.entries(capacity)) {
-    const asked = requests[name]
+    const asked = Object.hasOwn(requests, name) ? requests[name] : undefined
     // Who asks for nothing has all of it, unless the driver says how much that is.
     const amount =
       asked === undefined ? (requestPolicy?.default ?? value) : granted(asked, requestPolicy)
@@ -64,7 +64,7 @@ function stepped(asked: Quantity, min: Quantity, step: Quantity | undefined): Qu
 export function added(some: Consumption = {}, more: Consumption = {}): Consumption {
   const sum: Record<string, Quantity> = { ...some }
   for (const [name, amount] of Object.entries(more))
-    sum[name] = sum[name] === undefined ? amount : addQuantities(sum[name], amount)
+    sum[name] = Object.hasOwn(sum, name) ? addQuantities(sum[name]!, amount) : amount
   return sum
 }
 

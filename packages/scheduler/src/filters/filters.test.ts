@@ -315,3 +315,26 @@ test('a pod that is being resized counts what it has until it has what it asks f
   assert.deepEqual(reasons(withCpu('b', '2'), info), ['Insufficient cpu'])
   assert.deepEqual(reasons(withCpu('b', '1'), info), [])
 })
+
+test('a node has no label that nobody gave it, though objects have a member of that name', () => {
+  const info = infoOf(node({ name: 'n', labels: {} }))
+  const topologyKey = 'constructor'
+  const labelSelector = { matchLabels: { app: 'web' } }
+  const asking = (spec: Partial<Pod['spec']>): Pod =>
+    pod({ name: 'x', labels: { app: 'web' }, spec: { containers: [], ...spec } })
+  const spread = {
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: 'DoNotSchedule',
+    labelSelector,
+  } as const
+  const podAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector }],
+  }
+  assert.deepEqual(reasons(asking({ topologySpreadConstraints: [spread] }), info), [
+    "node(s) didn't match pod topology spread constraints (missing required label)",
+  ])
+  assert.deepEqual(reasons(asking({ affinity: { podAffinity } }), info), [
+    "node(s) didn't match pod affinity rules",
+  ])
+})

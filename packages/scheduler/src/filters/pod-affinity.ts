@@ -19,14 +19,14 @@ export function podAffinity(pod: Pod, snapshot: Snapshot): NodeFilter | undefine
   ).map((term) => ({ key: term.topologyKey, domains: domainsWith([term], pod, snapshot) }))
   const repelled = repelledDomains(pod, snapshot)
   if (together.length + apart.length + repelled.size === 0) return undefined
-  return ({ node }) => {
-    const labels = node?.metadata?.labels ?? {}
+  return (info) => {
     const isIn = (key: string, domains: Domains): boolean => {
-      const domain = labels[key]
+      const domain = info.label(key)
       return domain !== undefined && domains.get(key)?.has(domain) === true
     }
     // Be it the first, or not: a node without the label is in no domain.
-    if (together.some(({ topologyKey: key }) => !(isFirst ? key in labels : isIn(key, near))))
+    const isLabelled = (key: string): boolean => info.label(key) !== undefined
+    if (together.some(({ topologyKey: key }) => !(isFirst ? isLabelled(key) : isIn(key, near))))
       return [NO_AFFINITY]
     if (apart.some(({ key, domains }) => isIn(key, domains)))
       return ["node(s) didn't match pod anti-affinity rules"]
@@ -92,17 +92,17 @@ function domainsWith(
 }
 
 /** Nothing that is on this node could add a domain. */
-function isKnown(domains: Domains, { topologyKey }: PodAffinityTerm, { node }: NodeInfo): boolean {
-  const domain = node?.metadata?.labels?.[topologyKey]
+function isKnown(domains: Domains, { topologyKey }: PodAffinityTerm, info: NodeInfo): boolean {
+  const domain = info.label(topologyKey)
   return domain === undefined || domains.get(topologyKey)?.has(domain) === true
 }
 
 function addDomain(
   into: Map<string, Set<string>>,
   { topologyKey }: PodAffinityTerm,
-  { node }: NodeInfo,
+  info: NodeInfo,
 ): void {
-  const domain = node?.metadata?.labels?.[topologyKey]
+  const domain = info.label(topologyKey)
   if (domain === undefined) return
   const values = into.get(topologyKey) ?? new Set()
   into.set(topologyKey, values.add(domain))

@@ -20,10 +20,9 @@ export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | unde
     const self = podLabelsMatch(constraint.labelSelector, pod.metadata?.labels ?? {}) ? 1 : 0
     return { constraint, counts, most: constraint.maxSkew + fewest - self }
   })
-  return ({ node }) => {
-    const labels = node?.metadata?.labels ?? {}
+  return (info) => {
     for (const { constraint, counts, most } of counted) {
-      const domain = labels[constraint.topologyKey]
+      const domain = info.label(constraint.topologyKey)
       if (domain === undefined) return [NO_LABEL]
       if ((counts.get(domain) ?? 0) > most) return [SKEWED]
     }
@@ -60,14 +59,20 @@ function domainCounts(
   const group = selectedGroup(pod, constraint.labelSelector)
   const counts = new Map<string, number>()
   for (const info of all) {
-    const labels = info.node?.metadata?.labels ?? {}
-    const domain = labels[constraint.topologyKey]
-    if (domain === undefined || !constraints.every(({ topologyKey }) => topologyKey in labels))
-      continue
+    const domain = info.label(constraint.topologyKey)
+    if (domain === undefined || !isLabelledFor(constraints, info)) continue
     if (!isCounted(pod, constraint, info)) continue
     counts.set(domain, (counts.get(domain) ?? 0) + info.countOf(group))
   }
   return counts
+}
+
+/** Whether the node is in a domain of each of them. */
+export function isLabelledFor(
+  constraints: readonly Pick<TopologySpreadConstraint, 'topologyKey'>[],
+  info: NodeInfo,
+): boolean {
+  return constraints.every(({ topologyKey }) => info.label(topologyKey) !== undefined)
 }
 
 /** Whether the pods of the node count: by the constraint's policies. */
