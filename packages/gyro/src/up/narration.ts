@@ -1,6 +1,7 @@
 /** Follows the cluster's events and leases and tells what is worth a line. */
 import { resources } from '@gyropilot/api'
 import type { Event } from '@gyropilot/api'
+import { StatusError, isExpired } from '@gyropilot/client'
 import type { ResourceClient } from '@gyropilot/client'
 import type { Cluster } from '@gyropilot/cluster/live'
 import type { Clock } from '@gyropilot/foundation'
@@ -18,8 +19,12 @@ export async function narration(
   clock: Clock,
 ): Promise<(terminal: Terminal) => void> {
   const events = cluster.client().resource(resources.events)
-  const { metadata } = await events.list({ limit: 1 })
-  return (terminal) => void narrate(events, metadata.resourceVersion, clock, terminal)
+  const from = await latest(events)
+  return (terminal) => void narrate(events, from, clock, terminal)
+}
+
+async function latest(events: ResourceClient<Event>): Promise<string | undefined> {
+  return (await events.list({ limit: 1 })).metadata.resourceVersion
 }
 
 async function narrate(
@@ -41,13 +46,15 @@ async function narrate(
   let resourceVersion = from
   for (;;) {
     try {
+      resourceVersion ??= await latest(events)
       for await (const change of await events.watch({ resourceVersion })) {
-        if (change.type === 'ERROR') break
+        if (change.type === 'ERROR') throw new StatusError(change.object)
         resourceVersion = change.object.metadata?.resourceVersion
         if (change.type === 'ADDED' || change.type === 'MODIFIED') tell(change.object)
       }
-    } catch {
-      // The server ends the stream, or the cluster stops: either way the next try finds out.
+    } catch (error) {
+      // The server ends the stream, or the cluster stops: either way the next try finds out. What it no longer knows is lost.
+      if (isExpired(error)) resourceVersion = undefined
     }
     await sleep(clock, RETRY_MS)
   }
