@@ -11,6 +11,7 @@ import type { RunningCluster } from '../running/running-cluster.ts'
 import { ownCommand } from './own-command.ts'
 import { LOG_VARIABLE, placeOf } from './place.ts'
 import type { BannerFacts } from './terminal.ts'
+import { isSameCluster } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
 import type { World } from './world.ts'
 
@@ -42,7 +43,7 @@ function alreadyThere(
   args: readonly string[],
   { output }: UpOptions,
 ): void {
-  if (!isSame(running.args, args)) {
+  if (!isSameCluster(running.args, args)) {
     throw gyroErrors.make(
       'CLUSTER_RUNNING',
       `a cluster runs in this folder with other flags (${running.server}, process ${running.processId}): gyro down stops it`,
@@ -53,13 +54,6 @@ function alreadyThere(
       ? `${JSON.stringify({ type: 'running', ...running })}\n`
       : `${running.server} runs already, process ${running.processId}; see gyro status\n`,
   )
-}
-
-/** But for how it is started and what it prints. */
-function isSame(first: readonly string[], second: readonly string[]): boolean {
-  const flags = (args: readonly string[]): string =>
-    args.filter((arg) => !/^(?:-d|--detach(?:=.*)?|--output=.*)$/.test(arg)).join('\0')
-  return flags(first) === flags(second)
 }
 
 function spawned(args: readonly string[], log: string, options: UpOptions): ChildProcess {

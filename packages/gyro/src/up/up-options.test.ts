@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GyropilotError } from '@gyropilot/foundation'
-import { upOptions } from './up-options.ts'
+import { isSameCluster, upOptions } from './up-options.ts'
 
 test('managers elect as kube-controller-manager does, unless told otherwise', () => {
   assert.deepEqual(upOptions([]).election, {
@@ -109,3 +109,32 @@ for (const [args, wanted] of REFUSED) {
     )
   })
 }
+
+test('two command lines ask for the same cluster however they are written', () => {
+  const first = [
+    '-d',
+    '--port',
+    '7000',
+    '--nodes=2',
+    '--feature-gates=MaxUnavailableStatefulSet=true',
+  ]
+  for (const [second, isSame] of [
+    [first, true],
+    [
+      ['--nodes', '2', '--port=7000', first[4]!, '--detach=true', '--output', 'json', '--v', '0'],
+      true,
+    ],
+    [
+      [
+        ...first,
+        '--output=json',
+        '--components=nodes,storage,scheduler,controller-manager,api-server',
+      ],
+      true,
+    ],
+    [[...first, '--nodes=3'], false],
+    [['-d', '--nodes=2', first[4]!], false],
+    [[...first, '--of-another-version'], false],
+  ] as const)
+    assert.equal(isSameCluster(second, first), isSame, second.join(' '))
+})

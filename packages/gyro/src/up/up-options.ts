@@ -1,4 +1,5 @@
 /** What `gyro up` was asked for. Pure. */
+import { isDeepStrictEqual } from 'node:util'
 import { parseRuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import type { RuntimeConfig } from '@gyropilot/api-server/runtime-config'
 import { knownControllers, unknownItems, unknownNames } from '@gyropilot/manager/controller-names'
@@ -43,6 +44,20 @@ export interface UpOptions {
   readonly output: 'text' | 'json'
   readonly verbosity: number
   readonly help: boolean
+}
+
+/** Whether both ask for the same, however it is written; but for how it is started and what it prints. `first` may be of another version. */
+export function isSameCluster(first: readonly string[], second: readonly string[]): boolean {
+  try {
+    return isDeepStrictEqual(clusterOf(upOptions(first)), clusterOf(upOptions(second)))
+  } catch {
+    return false
+  }
+}
+
+function clusterOf(options: UpOptions): Partial<UpOptions> {
+  const { detach: _, output: __, help: ___, ...rest } = options
+  return rest
 }
 
 const MOST_NODES = 5_000
