@@ -47,8 +47,9 @@ test(
   { skip: process.platform !== 'linux', timeout: 10_000 },
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
-    // Becomes a program that waits for no child, and so keeps the number of the first one.
-    const parent = spawn('sh', ['-c', 'sh -c : & echo $!; exec sleep 60'], {
+    // Becomes a program that waits for no child, and so keeps the number of the first one, which ends only then.
+    const child = 'while grep -qs sh /proc/$PPID/comm; do :; done'
+    const parent = spawn('sh', ['-c', `sh -c '${child}' & echo $!; exec sleep 60`], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     t.after(() => {
