@@ -207,3 +207,35 @@ test('a namespace and names with special characters survive', () => {
     context: { cluster: 'a: "b"', user: '#x', namespace: 'team' },
   })
 })
+
+test('what was written in part is made anew, unless others trust it: then it is told which file', () => {
+  const files = memoryFiles()
+  const made = (): ReturnType<typeof createClusterCertificates> =>
+    createClusterCertificates({ clock: virtualClock(), random: new SeededRandom(1), files })
+  const first = made()
+  const whole = new Map(files.texts)
+  for (const [name, text] of [
+    ['pki/apiserver.crt', ''],
+    ['pki/apiserver.key', first.admin.privateKeyPem],
+    ['pki/admin.crt', whole.get('pki/admin.crt')!.slice(0, 200)],
+  ] as const) {
+    files.texts.set(name, text)
+    assert.equal(made().authority.certificatePem, first.authority.certificatePem)
+    assert.notEqual(files.texts.get(name), text, name)
+  }
+  for (const [name, message] of [
+    [
+      'pki/ca.crt',
+      'pki/ca.crt and pki/ca.key: tls: failed to find any PEM data in certificate input',
+    ],
+    [
+      'pki/front-proxy-ca.key',
+      'pki/front-proxy-ca.crt and pki/front-proxy-ca.key: tls: failed to find any PEM data in key input',
+    ],
+    ['pki/sa.key', 'pki/sa.key: it holds no private key'],
+  ] as const) {
+    files.texts.set(name, '')
+    assert.throws(made, { message })
+    files.texts.set(name, whole.get(name)!)
+  }
+})

@@ -9,6 +9,7 @@ import type { Clock, RandomSource } from '@gyropilot/foundation'
 import {
   generateKeyPair,
   issueCertificate,
+  keyPairProblem,
   privateKeyPem,
   publicKeyPem,
 } from '@gyropilot/foundation/x509'
@@ -63,6 +64,10 @@ const BACKDATE_MS = 5 * 60 * 1000
 /** A leaf that ends sooner is made anew at start. */
 const RENEW_BEFORE_MS = 30 * 24 * 3600 * 1000
 
+/**
+ * Those that are kept in the files, and made where they are not there, run out or do not belong together. Throws for an authority or a key
+ * of service accounts that cannot be used: what trusts it would trust another one no more.
+ */
 export function createClusterCertificates(
   options: ClusterCertificatesOptions,
 ): ClusterCertificates {
@@ -95,7 +100,11 @@ class CertificateMaker {
 
   authority(file: string, commonName: string): CertificateAndKey {
     const kept = this.#read(file)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) {
+      const problem = keyPairProblem(kept.certificatePem, kept.privateKeyPem)
+      if (problem === undefined) return kept
+      throw new Error(`${file}.crt and ${file}.key: ${problem}`)
+    }
     const { publicKey, privateKey } = generateKeyPair()
     const subject = { commonName }
     const request = {
@@ -152,7 +161,8 @@ class CertificateMaker {
 
   serviceAccountKey(file: string): ServiceAccountKey {
     const kept = this.#options.files?.read(`${file}.key`)
-    const privateKey = kept === undefined ? generateKeyPair().privateKey : createPrivateKey(kept)
+    const privateKey =
+      kept === undefined ? generateKeyPair().privateKey : readPrivateKey(`${file}.key`, kept)
     const publicKey = createPublicKey(privateKey)
     const key = {
       privateKey,
@@ -180,7 +190,9 @@ class CertificateMaker {
     return made
   }
 
+  /** What a process that was killed has written in part is made anew. */
   #isUsable(kept: CertificateAndKey, authority: CertificateAndKey): boolean {
+    if (keyPairProblem(kept.certificatePem, kept.privateKeyPem) !== undefined) return false
     const certificate = new X509Certificate(kept.certificatePem)
     if (certificate.validToDate.getTime() < this.#options.clock.nowMs() + RENEW_BEFORE_MS)
       return false
@@ -197,6 +209,14 @@ class CertificateMaker {
       integerBetween(this.#options.random, 0, 256),
     )
     return { serialNumber, notBeforeMs: nowMs - BACKDATE_MS, notAfterMs: nowMs + lifetimeMs }
+  }
+}
+
+function readPrivateKey(file: string, pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem)
+  } catch (error) {
+    throw new Error(`${file}: it holds no private key`, { cause: error })
   }
 }
 

@@ -50,13 +50,11 @@ export async function takeOut(path: string, cluster: MergedCluster, clock: Clock
 async function edit(path: string, clock: Clock, change: (text: string) => Merged): Promise<void> {
   try {
     makeDirectory(dirname(path))
-    // A link stays one: what it leads to is written.
-    const file = existsSync(path) ? realpathSync(path) : path
     await locked(path, clock, () => {
-      const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+      const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
       const changed = change(text)
       if ('problem' in changed) throw notMerged(path, changed.problem)
-      if (changed.text !== text) replacePrivateFile(file, changed.text)
+      if (changed.text !== text) replacePrivateFile(path, changed.text)
     })
   } catch (error) {
     if (error instanceof GyropilotError) throw error

@@ -58,6 +58,7 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--prot', '1'], /unknown flag --prot: did you mean --port\?$/],
   [['--wholly-other'], /unknown flag --wholly-other: see gyro up --help$/],
   [['--port', 'abc'], /^--port=abc is not a whole number$/],
+  [['--bind-address', ''], /^--bind-address is empty: use 0\.0\.0\.0 or ::/],
   [['--leader-elect-retry-period', 'soon'], /is not a duration such as 500ms or 1m30s$/],
   [['--components', 'schedular'], /names "schedular": did you mean scheduler\?$/],
   [['--controllers', '*,-job-controler'], /did you mean job-controller\?$/],

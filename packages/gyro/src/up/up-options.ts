@@ -97,6 +97,8 @@ export function upOptions(args: readonly string[]): UpOptions {
 
 function check(options: UpOptions): void {
   inRange('port', options.port, 0, 65_535)
+  if (options.bindAddress === '')
+    throw invalid('--bind-address is empty: use 0.0.0.0 or :: for all addresses of this machine')
   inRange('nodes', options.nodes, 0, MOST_NODES)
   inRange('managers', options.managers, 1, MOST_MANAGERS)
   const problem = timingProblem(options.election)

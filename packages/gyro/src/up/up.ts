@@ -2,7 +2,7 @@
 import { constants, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
-import type { CertificateFiles, ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
+import type { ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
 import { CLUSTER_CIDR, Cluster, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
 import type { ClusterOptions, Parts, RunningPart } from '@gyropilot/cluster/live'
 import {
@@ -42,6 +42,11 @@ import { upOptions } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
 import type { World } from './world.ts'
 
+/** Of the addresses that stand for all of a machine. */
+const LOOPBACK_OF: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
 /** How long what is open may go on when the cluster ends. */
 const STOP_GRACE_MS = 1_000
 
@@ -131,6 +136,23 @@ async function openStore({ dataDir }: UpOptions, clock: Clock): Promise<Store> {
   }
 }
 
+function certificatesOf({ dataDir, bindAddress }: UpOptions, world: World): ClusterCertificates {
+  const { clock, random } = world
+  const files = dataDir === '' ? undefined : directoryFiles(resolve(dataDir))
+  try {
+    return createClusterCertificates({
+      clock,
+      random,
+      ...(files === undefined ? {} : { files }),
+      serverNames: [bindAddress],
+    })
+  } catch (error) {
+    if (files === undefined) throw error
+    const text = `cannot use the certificates of ${resolve(dataDir)}: ${fileProblem(error)}: put them back from a copy, or choose another --data-dir`
+    throw gyroErrors.make('DATA_DIRECTORY_UNUSABLE', text, { cause: error })
+  }
+}
+
 async function runCluster(
   options: UpOptions,
   world: World,
@@ -138,14 +160,7 @@ async function runCluster(
 ): Promise<Started> {
   const { clock, random, logger, terminal } = world
   const store = await openStore(options, clock)
-  const files: CertificateFiles | undefined =
-    options.dataDir === '' ? undefined : directoryFiles(resolve(options.dataDir))
-  const certificates = createClusterCertificates({
-    clock,
-    random,
-    ...(files === undefined ? {} : { files }),
-    serverNames: [options.bindAddress],
-  })
+  const certificates = certificatesOf(options, world)
   const metrics = new PrometheusRegistry()
   exposeProcessMetrics(metrics)
   exposeEventLoopMetrics(metrics)
@@ -166,7 +181,7 @@ async function runCluster(
   const moved = listener.port !== ports[0] && ports[0] !== 0
   if (options.dataDir !== '' || moved) rememberPort(place, listener.port)
   await cluster.start()
-  const host = options.bindAddress === '0.0.0.0' ? '127.0.0.1' : options.bindAddress
+  const host = LOOPBACK_OF.get(options.bindAddress) ?? options.bindAddress
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
   const text = kubeconfigText({
     server,

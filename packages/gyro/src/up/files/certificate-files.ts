@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { CertificateFiles } from '@gyropilot/api-server'
-import { makeDirectory } from '@gyropilot/foundation'
+import { replaceFile } from './private-file.ts'
 
 /** Certificates and keys kept in a directory; private keys are for this user only. */
 export function directoryFiles(directory: string): CertificateFiles {
@@ -15,9 +15,7 @@ export function directoryFiles(directory: string): CertificateFiles {
       }
     },
     write(name, text, secret) {
-      const path = join(directory, name)
-      makeDirectory(dirname(path))
-      writeFileSync(path, text, { mode: secret ? 0o600 : 0o644 })
+      replaceFile(join(directory, name), text, secret ? 0o600 : 0o644)
     },
   }
 }

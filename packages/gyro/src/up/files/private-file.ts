@@ -1,16 +1,22 @@
-/** A file that is replaced as a whole. */
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+/** Files that are replaced as a whole. */
+import { chmodSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectory } from '@gyropilot/foundation'
 
-/** Whoever reads meanwhile sees the former text or the new one; nobody but this user may read it. */
+/** Nobody but this user may read it. */
 export function replacePrivateFile(path: string, text: string): void {
-  makeDirectory(dirname(path))
-  const unfinished = `${path}.${process.pid}.tmp`
-  writeFileSync(unfinished, text, { mode: 0o600 })
-  chmodSync(unfinished, 0o600)
+  replaceFile(path, text, 0o600)
+}
+
+/** Whoever reads meanwhile, or after a crash, sees the former text or the new one. A link stays one: what it leads to is replaced. */
+export function replaceFile(path: string, text: string, mode: number): void {
+  const file = existsSync(path) ? realpathSync(path) : path
+  makeDirectory(dirname(file))
+  const unfinished = `${file}.${process.pid}.tmp`
   try {
-    renameSync(unfinished, path)
+    writeFileSync(unfinished, text, { mode })
+    chmodSync(unfinished, mode)
+    renameSync(unfinished, file)
   } catch (error) {
     rmSync(unfinished, { force: true })
     throw error
