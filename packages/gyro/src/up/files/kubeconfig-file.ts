@@ -1,5 +1,5 @@
 /** Which file a kubeconfig goes to: never over that of a cluster that still runs, unless somebody asked for that file. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { processIdentity } from '../../running/process-identity.ts'
 
 const OWNER = /^# gyro up, process (\d+)(?: of (.+))?\n/
@@ -47,6 +47,8 @@ export function kubeconfigPlace(
 export function runningOwnerOf(path: string): number | undefined {
   let text: string
   try {
+    // A pipe, as /dev/stdout may be, would be read until somebody writes to it.
+    if (!statSync(path).isFile()) return undefined
     text = readFileSync(path, 'utf8')
   } catch {
     return undefined

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   lstatSync,
   mkdirSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { directoryFiles } from './certificate-files.ts'
+import { runningOwnerOf } from './kubeconfig-file.ts'
 import { replacePrivateFile } from './private-file.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
@@ -27,9 +29,22 @@ test('a file is replaced for this user alone, where a link leads to, and nothing
   assert.ok(lstatSync(join(root, 'link')).isSymbolicLink())
   assert.equal(readFileSync(join(root, 'file'), 'utf8'), 'after')
   assert.equal(modeOf(join(root, 'file')), 0o600)
+  assert.deepEqual(readdirSync(root).sort(), ['file', 'link'])
+})
+
+test('what is no regular file is neither replaced nor waited for', { timeout: 10_000 }, (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'private-file-'))
+  t.after(() => rmSync(root, { recursive: true }))
   mkdirSync(join(root, 'folder'))
-  assert.throws(() => replacePrivateFile(join(root, 'folder'), 'text'), { code: 'EISDIR' })
-  assert.deepEqual(readdirSync(root).sort(), ['file', 'folder', 'link'])
+  execFileSync('mkfifo', [join(root, 'pipe')])
+  for (const name of ['folder', 'pipe']) {
+    const path = join(root, name)
+    assert.equal(runningOwnerOf(path), undefined)
+    assert.throws(() => replacePrivateFile(path, 'text'), {
+      message: `${path}: is no regular file`,
+    })
+  }
+  assert.deepEqual(readdirSync(root).sort(), ['folder', 'pipe'])
 })
 
 test('certificates are kept as whole files, and keys for this user alone', (t) => {

@@ -1,5 +1,5 @@
 /** Files that are replaced as a whole. */
-import { chmodSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeDirectory } from '@gyropilot/foundation'
 
@@ -8,9 +8,14 @@ export function replacePrivateFile(path: string, text: string): void {
   replaceFile(path, text, 0o600)
 }
 
-/** Whoever reads meanwhile, or after a crash, sees the former text or the new one. A link stays one: what it leads to is replaced. */
+/**
+ * Whoever reads meanwhile, or after a crash, sees the former text or the new one. A link stays one: what it leads to is replaced. Throws,
+ * besides what the file system does, for what is no regular file: /dev/null shall stay what it is.
+ */
 export function replaceFile(path: string, text: string, mode: number): void {
-  const file = existsSync(path) ? realpathSync(path) : path
+  const kept = statSync(path, { throwIfNoEntry: false })
+  if (kept !== undefined && !kept.isFile()) throw new Error(`${path}: is no regular file`)
+  const file = kept === undefined ? path : realpathSync(path)
   makeDirectory(dirname(file))
   const unfinished = `${file}.${process.pid}.tmp`
   try {
