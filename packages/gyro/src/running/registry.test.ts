@@ -8,7 +8,7 @@ import { mergeInto } from '../kubeconfig/merge.ts'
 import { forgetLeft } from './leave.ts'
 import { processIdentity, residentBytes } from './process-identity.ts'
 import { ClusterRegistry } from './registry.ts'
-import { clusterName, parseRunningCluster } from './running-cluster.ts'
+import { clusterName, parseRunningCluster, withoutToken } from './running-cluster.ts'
 import type { RunningCluster } from './running-cluster.ts'
 import { meant, noneText, theOne } from './which.ts'
 
@@ -36,6 +36,17 @@ function cluster(over: Partial<RunningCluster> = {}): RunningCluster {
     ...over,
   }
 }
+
+test('a token is shown to nobody', () => {
+  const args = ['--token', 'secret', '--nodes=2', '--token=secret', '--detach']
+  assert.deepEqual(withoutToken(cluster({ args })).args, [
+    '--token',
+    'REDACTED',
+    '--nodes=2',
+    '--token=REDACTED',
+    '--detach',
+  ])
+})
 
 test('a process is known by its start, not by its number alone', () => {
   assert.deepEqual(registry.running(), [])

@@ -43,6 +43,15 @@ export function parseRunningCluster(text: string): RunningCluster | undefined {
   }
 }
 
+/** What may stand in a log: the arguments without the token, as `kubectl config view` shows it. */
+export function withoutToken<C extends RunningCluster>(cluster: C): C {
+  const args = cluster.args.map((arg, at) => {
+    if (cluster.args[at - 1] === '--token') return 'REDACTED'
+    return arg.startsWith('--token=') ? '--token=REDACTED' : arg
+  })
+  return { ...cluster, args }
+}
+
 /** After the folder, in letters that need no quotes; with the port where another that runs has that name. */
 export function clusterName(
   folder: string,

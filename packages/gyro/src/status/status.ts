@@ -5,6 +5,7 @@ import { helpPage } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
 import { residentBytes } from '../running/process-identity.ts'
 import { ClusterRegistry } from '../running/registry.ts'
+import { withoutToken } from '../running/running-cluster.ts'
 import { meant, none } from '../running/which.ts'
 import { inside } from './inside.ts'
 import { statusFlags, statusHelp } from './status-flags.ts'
@@ -32,7 +33,7 @@ export async function statusCommand(args: readonly string[]): Promise<void> {
   const clock = new SystemClock()
   const statuses: readonly ClusterStatus[] = await Promise.all(
     chosen.map(async (cluster) => ({
-      ...cluster,
+      ...withoutToken(cluster),
       memoryBytes: residentBytes(cluster.processId),
       ...(await inside(cluster, clock)),
     })),

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { fileProblem, makeDirectory } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { ClusterRegistry } from '../running/registry.ts'
+import { withoutToken } from '../running/running-cluster.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
 import { ownCommand } from './own-command.ts'
 import { LOG_VARIABLE, placeOf } from './place.ts'
@@ -51,7 +52,7 @@ function alreadyThere(
   }
   process.stdout.write(
     output === 'json'
-      ? `${JSON.stringify({ type: 'running', ...running })}\n`
+      ? `${JSON.stringify({ type: 'running', ...withoutToken(running) })}\n`
       : `${running.server} runs already, process ${running.processId}; see gyro status\n`,
   )
 }
