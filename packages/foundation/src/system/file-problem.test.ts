@@ -39,7 +39,17 @@ test('what is in the way of a file is told with its place, without codes of the 
   assert.equal(fileProblem(Object.assign(full, { path: '/a' })), '/a: the disk is full')
   assert.equal(
     of(() => makeDirectory('/proc/none/a')),
-    "ENOENT: no such file or directory, mkdir '/proc/none'",
+    '/proc/none: no such file or folder',
+  )
+  const rare = Object.assign(new Error("EMLINK: too many links, link '/a'"), {
+    code: 'EMLINK',
+    path: '/a',
+  })
+  assert.equal(
+    of(() => {
+      throw rare
+    }),
+    rare.message,
   )
   assert.equal(fileProblem('text'), 'text')
 })

@@ -1,6 +1,6 @@
 /** `gyro kubeconfig`: the way to a cluster that runs, on stdout or merged into what kubectl reads. */
 import { readFileSync } from 'node:fs'
-import { SystemClock, errorText } from '@gyropilot/foundation'
+import { SystemClock, fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { helpPage } from '../flag-help.ts'
 import { flagsOf } from '../flags.ts'
@@ -49,7 +49,7 @@ function textOf({ kubeconfig }: RunningCluster): string {
   } catch (error) {
     throw gyroErrors.make(
       'KUBECONFIG_NOT_OURS',
-      `cannot read the kubeconfig of the cluster: ${errorText(error)}: start it again`,
+      `cannot read the kubeconfig of the cluster: ${fileProblem(error)}: start it again`,
       { cause: error },
     )
   }

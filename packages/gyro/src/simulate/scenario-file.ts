@@ -6,6 +6,18 @@ import type { Scenario } from '@gyropilot/cluster'
 import { closestTo, errorText } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 
+/** The one that is played; throws where the text is a part of several names. */
+export async function scenarioNamed(text: string): Promise<Scenario> {
+  const found = await scenariosNamed(text)
+  const [first] = found.toSorted((a, b) => a.name.length - b.name.length)
+  if (first !== undefined && (found.length === 1 || first.name === text)) return first
+  const names = found.map(({ name }) => JSON.stringify(name)).join(', ')
+  throw gyroErrors.make(
+    'SCENARIO_UNUSABLE',
+    `scenario ${JSON.stringify(text)} is a part of several names: say which, or play all with --explore: ${names}`,
+  )
+}
+
 /** Built-in scenarios whose name contains the text, or the one of a module. */
 export async function scenariosNamed(text: string): Promise<readonly Scenario[]> {
   const builtIn = scenarios.filter(({ name }) => name.includes(text))

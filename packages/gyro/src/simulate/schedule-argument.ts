@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Schedule } from '@gyropilot/cluster'
-import { errorText } from '@gyropilot/foundation'
+import { fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 
 /** The value of --schedule: JSON as a failing run printed it, or a file that holds it. */
@@ -10,7 +10,7 @@ export function readSchedule(argument: string): Schedule {
     const isText = /^\s*[[{]/.test(argument)
     entries = JSON.parse(isText ? argument : readFileSync(argument, 'utf8'))
   } catch (error) {
-    throw unusable(errorText(error), error)
+    throw unusable(fileProblem(error), error)
   }
   if (!Array.isArray(entries)) throw unusable('it must be a JSON array of entries')
   for (const [index, entry] of entries.entries()) {

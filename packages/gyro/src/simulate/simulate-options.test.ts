@@ -26,8 +26,15 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--sed', '5'], /unknown flag --sed: did you mean --seed\?$/],
   [['--faults', 'crashs'], /--faults names "crashs"/],
   [['--minutes', 'x'], /--minutes=x is not a whole number/],
-  [['--only', 'rain 3'], /--only=rain 3 is no disturbance with its position: use one of crash/],
-  [['--only', 'event lost'], /--only=event lost is no disturbance with its position/],
+  [
+    ['--explore', '--only', 'rain 3'],
+    /--only=rain 3 is no disturbance with its position: use one of crash/,
+  ],
+  [['--explore', '--only', 'event lost'], /--only=event lost is no disturbance with its position/],
+  [['--stride', '3'], /^--stride has no effect without --explore$/],
+  [['--only', 'crash 3'], /^--only has no effect without --explore$/],
+  [['--explore', '--minutes', '5'], /^--minutes has no effect with --explore$/],
+  [['--schedule', '[]', '--explore'], /^--schedule has no effect with --explore$/],
   [['--output', 'yaml'], /--output=yaml is not known: use text or json/],
 ]
 for (const [args, wanted] of REFUSED) {
@@ -41,6 +48,6 @@ for (const [args, wanted] of REFUSED) {
 }
 
 test('one schedule of an exploration is named as a failure names it', () => {
-  const { only } = simulateOptions(['--only', 'write applied, answer lost 12'])
+  const { only } = simulateOptions(['--explore', '--only', 'write applied, answer lost 12'])
   assert.deepEqual(only, { disturbance: 'write applied, answer lost', position: 12 })
 })

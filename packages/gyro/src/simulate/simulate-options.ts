@@ -36,10 +36,27 @@ export interface SimulateOptions {
 }
 
 const MOST_MINUTES = 7 * 24 * 60
+/** What small worlds have in the place of the flags of a run. */
+const OF_EXPLORING = ['stride', 'only']
+const OF_RUNS = [
+  'seeds',
+  'minutes',
+  'faults',
+  'intensity',
+  'nodes',
+  'cloud',
+  'managers',
+  'shrink',
+  'schedule',
+]
 
 export function simulateOptions(args: readonly string[]): SimulateOptions {
   // Exit code 1 is kept for runs in which something was not as it must be.
-  const { values } = flagsOf(simulateFlags, args, 'gyro simulate', invalid)
+  const { values, given } = flagsOf(simulateFlags, args, 'gyro simulate', invalid)
+  const explore = values.get('explore') as boolean
+  const idle = (explore ? OF_RUNS : OF_EXPLORING).find((name) => given.has(name))
+  if (idle !== undefined)
+    throw invalid(`--${idle} has no effect ${explore ? 'with' : 'without'} --explore`)
   const output = values.get('output') as string
   if (output !== 'text' && output !== 'json')
     throw invalid(`--output=${output} is not known: use text or json`)
@@ -53,7 +70,7 @@ export function simulateOptions(args: readonly string[]): SimulateOptions {
     managers: inRange('managers', values.get('managers') as number, 1, 9),
     cloud: values.get('cloud') as boolean,
     scenario: values.get('scenario') as string,
-    explore: values.get('explore') as boolean,
+    explore,
     stride: inRange('stride', values.get('stride') as number, 1, 1_000_000),
     only: placeOf(values.get('only') as string),
     shrink: inRange('shrink', values.get('shrink') as number, 0, 1_000_000),

@@ -8,7 +8,7 @@ import { INTERRUPTED, runText, summary, totalText } from './outcome-report.ts'
 import type { FinishedRun } from './outcome-report.ts'
 import { progressLine } from './progress.ts'
 import type { ProgressLine } from './progress.ts'
-import { scenariosNamed } from './scenario-file.ts'
+import { scenarioNamed, scenariosNamed } from './scenario-file.ts'
 import { readSchedule } from './schedule-argument.ts'
 import { simulateOptions } from './simulate-options.ts'
 import type { SimulateOptions } from './simulate-options.ts'
@@ -20,11 +20,19 @@ export async function simulateCommand(args: readonly string[]): Promise<void> {
     return
   }
   const progress = progressLine(process.stderr, process.env['TERM'] === 'dumb')
-  const chosen = options.scenario === '' ? scenarios : await scenariosNamed(options.scenario)
+  const { scenario } = options
   const seed = options.seed || String(integerBetween(new SystemRandom(), 1, 1_000_000_000))
   const failed = options.explore
-    ? await exploreAll({ ...options, seed }, chosen, progress)
-    : await runAll({ ...options, seed }, options.scenario === '' ? undefined : chosen[0], progress)
+    ? await exploreAll(
+        { ...options, seed },
+        scenario === '' ? scenarios : await scenariosNamed(scenario),
+        progress,
+      )
+    : await runAll(
+        { ...options, seed },
+        scenario === '' ? undefined : await scenarioNamed(scenario),
+        progress,
+      )
   process.exitCode = failed ? 1 : 0
 }
 
