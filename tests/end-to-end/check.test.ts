@@ -51,6 +51,7 @@ put({
   'chart/Chart.yaml': 'apiVersion: v2\nname: web\n',
   'chart/values.yaml': 'a: 1\n',
   'chart/templates/a.yaml': 'kind: {{ .Values.kind }}\n',
+  'looped/Chart.yaml': 'apiVersion: v2\nname: web\n',
   'kustomized/kustomization.yaml':
     'resources: [base.yaml, ../good]\npatches: [{path: patch.yaml}]\n',
   'kustomized/base.yaml': map('base'),
@@ -157,6 +158,7 @@ test('a reader of its output that leaves is no failure of the check', () => {
 
 test('wrong use: one line, exit code 2', () => {
   symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling.yaml'))
+  symlinkSync('crds', join(folder, 'looped', 'crds'))
   const rows: readonly (readonly [line: string, said: RegExp])[] = [
     ['', /^gyro: name files or folders, or - for standard input: /],
     ['-o yaml good', /^gyro: --output=yaml is not known: use text, json or github$/],
@@ -179,4 +181,7 @@ test('wrong use: one line, exit code 2', () => {
     'dangling.yaml: error: cannot be read: no such file or directory',
   ])
   assert.match(missing.summary, /^gyro check: 1 object in 1 file: 1 accepted; 2 errors$/)
+  const looped = check('looped')
+  assert.equal(looped.code, 2)
+  assert.equal(looped.lines[0], 'looped/crds: error: cannot be read: too many links')
 })

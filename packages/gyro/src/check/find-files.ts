@@ -86,9 +86,11 @@ class Finder implements FoundFiles {
     this.#notice(join(folder, 'Chart.yaml'), `a Helm chart: its templates are not checked: ${how}`)
     const definitions = join(folder, 'crds')
     try {
-      if (statSync(definitions).isDirectory()) this.#folder(definitions, {})
-    } catch {
       // Most charts have none.
+      const found = statSync(definitions, { throwIfNoEntry: false })
+      if (found?.isDirectory() === true) this.#folder(definitions, {})
+    } catch (error) {
+      this.#problem(definitions, error)
     }
   }
 
