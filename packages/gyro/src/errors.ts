@@ -168,7 +168,8 @@ export const gyroErrors = defineErrors({
   },
   KUBECONFIG_NOT_WRITTEN: {
     exitCode: 1,
-    meaning: 'The kubeconfig could not be written where --kubeconfig says.',
+    meaning:
+      'The kubeconfig, or a key that stands beside it, could not be written where --kubeconfig says.',
     remedy: 'Choose a file that this user may write.',
   },
 })

@@ -56,7 +56,7 @@ function serve(url: URL): void {
     socket.on('error', () => socket.destroy())
   })
   server.on('error', ({ message }) => fail(message))
-  server.listen(Number(url.port || '2379'), url.hostname.replace(/^\[|\]$/g, ''))
+  server.listen(Number(url.port || '80'), url.hostname.replace(/^\[|\]$/g, ''))
   endWithParent()
 }
 

@@ -25,9 +25,9 @@ export function takesFirstTaints(items: readonly string[]): boolean {
  * earlier would all go to the first node that is rid of it.
  */
 export async function takingPods(client: Client, clock: Clock): Promise<void> {
-  const startedMs = clock.nowMs()
+  const startedMs = clock.monotonicMs()
   let pauseMs = SHORTEST_PAUSE_MS
-  while (clock.nowMs() - startedMs < LONGEST_WAIT_MS) {
+  while (clock.monotonicMs() - startedMs < LONGEST_WAIT_MS) {
     const { items } = await client.resource(resources.nodes).list({ resourceVersion: '0' })
     if (!items.some(({ spec }) => spec?.taints?.some(({ key }) => FIRST_TAINTS.includes(key))))
       return

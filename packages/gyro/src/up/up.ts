@@ -179,7 +179,7 @@ async function runCluster(
   const ports = portsToTry({ ...options, kept: keptPort(place) })
   const listener = await listen(options.bindAddress, ports, cluster, certificates.serving)
   const moved = listener.port !== ports[0] && ports[0] !== 0
-  if (options.dataDir !== '' || moved) rememberPort(place, listener.port)
+  const isKept = (options.dataDir !== '' || moved) && rememberPort(place, listener.port)
   await cluster.start()
   const host = LOOPBACK_OF.get(options.bindAddress) ?? options.bindAddress
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
@@ -196,7 +196,9 @@ async function runCluster(
     publishClusterInfo(cluster.client(), clock, { server, authorityPem }),
   ])
   const portNote = moved
-    ? [`port ${ports[0]} is in use: this folder has port ${listener.port}, and keeps it`]
+    ? [
+        `port ${ports[0]} is in use: this folder has port ${listener.port}${isKept ? ', and keeps it' : ''}`,
+      ]
     : []
   const narrate = await narration(cluster, clock)
   const facts = await registration.ready({
@@ -277,15 +279,21 @@ function writeKubeconfig(options: UpOptions, text: string, port: number): Kubeco
   const path = resolve(options.kubeconfig || join(placeOf(options), 'kubeconfig'))
   const asked = options.kubeconfig !== ''
   const place = kubeconfigPlace({ path, asked, port }, runningOwnerOf)
+  write(place.path, ownedText(text, process.pid))
+  return place
+}
+
+/** The kubeconfig, or what stands beside it. */
+function write(path: string, text: string): void {
   try {
-    replacePrivateFile(place.path, ownedText(text, process.pid))
+    replacePrivateFile(path, text)
   } catch (error) {
     throw gyroErrors.make(
       'KUBECONFIG_NOT_WRITTEN',
       `cannot write the kubeconfig: ${fileProblem(error)}: choose another file with --kubeconfig`,
+      { cause: error },
     )
   }
-  return place
 }
 
 /** For managers in processes of their own, beside the kubeconfig and as private. */
@@ -296,9 +304,9 @@ function writeManagerKeys(
   const serviceAccountKeyFile = `${kubeconfig}.sa.key`
   const certFile = `${kubeconfig}.ca.crt`
   const keyFile = `${kubeconfig}.ca.key`
-  replacePrivateFile(serviceAccountKeyFile, serviceAccountKey.privateKeyPem)
-  replacePrivateFile(certFile, authority.certificatePem)
-  replacePrivateFile(keyFile, authority.privateKeyPem)
+  write(serviceAccountKeyFile, serviceAccountKey.privateKeyPem)
+  write(certFile, authority.certificatePem)
+  write(keyFile, authority.privateKeyPem)
   return { serviceAccountKeyFile, signingAuthorityFiles: { certFile, keyFile } }
 }
 
@@ -371,7 +379,7 @@ async function cloudConfigText(path: string): Promise<string> {
   try {
     return await new SystemHost().readTextFile(path)
   } catch (error) {
-    const message = `cannot read --cloud-config: ${errorText(error)}`
+    const message = `cannot read --cloud-config: ${fileProblem(error)}`
     throw gyroErrors.make('UP_FLAG_INVALID', message, { cause: error })
   }
 }

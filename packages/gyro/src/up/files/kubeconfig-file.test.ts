@@ -71,12 +71,13 @@ test('a data directory remembers its port', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'port-'))
   t.after(() => rmSync(folder, { recursive: true }))
   assert.equal(keptPort(folder), undefined)
-  rememberPort(folder, 7001)
+  assert.equal(rememberPort(folder, 7001), true)
   assert.equal(keptPort(folder), 7001)
   rememberPort(folder, 7002)
   assert.equal(keptPort(folder), 7002)
   writeFileSync(join(folder, 'port'), 'what')
   assert.equal(keptPort(folder), undefined)
+  assert.equal(rememberPort(join(folder, 'port', 'in a file'), 7003), false)
 })
 
 test('which ports are tried: one that is asked for alone, else the kept or usual one and its neighbours', () => {

@@ -18,8 +18,14 @@ export function keptPort(directory: string): number | undefined {
   }
 }
 
-export function rememberPort(directory: string, port: number): void {
-  if (keptPort(directory) !== port) replacePrivateFile(join(directory, NAME), `${port}\n`)
+/** False where it cannot be written: the next start looks for a port again, which is no reason not to start. */
+export function rememberPort(directory: string, port: number): boolean {
+  try {
+    if (keptPort(directory) !== port) replacePrivateFile(join(directory, NAME), `${port}\n`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
