@@ -32,8 +32,10 @@ export function wishOf(service: Service): BalancerWish {
       throw new Error(`port ${port}: this cloud balances TCP and UDP, not ${protocol}`)
     return { protocol, port, name } as const
   })
+  const { loadBalancerSourceRanges: listed = [] } = spec
   const annotated = metadata.annotations?.[SOURCE_RANGES] ?? ''
-  const ranges = spec.loadBalancerSourceRanges ?? annotated.split(',')
+  // An empty list says nothing, as none does.
+  const ranges = listed.length > 0 ? listed : annotated.split(',')
   const { timeoutSeconds = DEFAULT_AFFINITY_SECONDS } = spec.sessionAffinityConfig?.clientIP ?? {}
   const isLocal = spec.externalTrafficPolicy === 'Local'
   return {

@@ -100,7 +100,8 @@ test('only the source ranges come in, from the field or the annotation', async (
     'service.beta.kubernetes.io/load-balancer-source-ranges': ranges.join(', '),
   }
   const byField = service({ loadBalancerSourceRanges: ranges })
-  const byAnnotation = service()
+  // An empty list in the field is as none.
+  const byAnnotation = service({ loadBalancerSourceRanges: [] })
   const metadata = { ...byAnnotation.metadata, annotations }
   for (const wanted of [byField, { ...byAnnotation, metadata }]) {
     const given = world()

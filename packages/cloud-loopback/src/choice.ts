@@ -35,13 +35,13 @@ export class Choice {
 
   #bonded(backEnds: readonly BackEnd[], client: string, affinityMs: number): BackEnd | undefined {
     const bond = this.#bonds.get(client)
-    if (bond === undefined || this.#clock.nowMs() - bond.usedMs > affinityMs) return undefined
+    if (bond === undefined || this.#clock.monotonicMs() - bond.usedMs > affinityMs) return undefined
     return backEnds.find((backEnd) => keyOf(backEnd) === bond.backEnd)
   }
 
   #bond(client: string, backEnd: BackEnd): void {
     this.#bonds.delete(client)
-    this.#bonds.set(client, { backEnd: keyOf(backEnd), usedMs: this.#clock.nowMs() })
+    this.#bonds.set(client, { backEnd: keyOf(backEnd), usedMs: this.#clock.monotonicMs() })
     if (this.#bonds.size > MOST_CLIENTS) this.#bonds.delete(this.#bonds.keys().next().value!)
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closestTo, suggestion, suggestionOf } from './closest.ts'
 
-const WORDS = ['port', 'nodes', 'data-dir', 'kubeconfig', 'output', 'v']
+const WORDS = ['job', 'port', 'nodes', 'data-dir', 'kubeconfig', 'output', 'v']
 
 test('what somebody may have meant', () => {
   const table: readonly [string, string | undefined][] = [
@@ -14,6 +14,10 @@ test('what somebody may have meant', () => {
     ['kubconfg', 'kubeconfig'],
     ['wholly-other', undefined],
     ['x', undefined],
+    ['nods', 'nodes'],
+    ['fort', 'port'],
+    ['rust', undefined],
+    ['foo', undefined],
     ['', undefined],
   ]
   for (const [word, wanted] of table) assert.equal(closestTo(word, WORDS), wanted, word)

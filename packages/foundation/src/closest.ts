@@ -12,8 +12,8 @@ export function closestTo(word: string, known: Iterable<string>): string | undef
     fewest = changes
     best = candidate
   }
-  // Of very short words nearly everything is two changes away.
-  return fewest < word.length ? best : undefined
+  // Of short words nearly everything is two changes away: more than half of the letters must stay.
+  return fewest * 2 < word.length ? best : undefined
 }
 
 /** The same of words that people cut short, such as flags: where none is like it, the only one that begins with it. */
