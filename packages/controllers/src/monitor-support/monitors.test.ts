@@ -71,7 +71,7 @@ function monitoring(options: { resyncPeriodMs?: number; refusing?: readonly stri
 }
 const { signal } = new AbortController()
 
-test('what is new is watched, what is left out ends, the rest goes on', () => {
+test('what is new is watched, what is left out is asked for nothing any more but heard of, the rest goes on', () => {
   const { informers, monitors, log, heard } = monitoring()
   monitors.update(mapOf(pods), signal)
   monitors.update(mapOf(pods, configmaps), signal)
@@ -81,12 +81,28 @@ test('what is new is watched, what is left out ends, the rest goes on', () => {
   log.length = 0
   monitors.update(mapOf(configmaps), signal)
   informers.apply(pods, { ...other, metadata: { ...other.metadata, name: 'late' } })
-  assert.deepEqual(log, ['end pods', 'start'])
+  assert.deepEqual(log, ['start'])
   assert.deepEqual(
     heard.filter((entry) => entry !== 'pods p'),
-    ['pods q'],
+    ['pods q', 'pods late'],
   )
   assert.equal(monitors.cached(pods, 'ns', 'p'), undefined)
+})
+
+test('what comes back is heard of by the handler that it had, and by another one under another kind', () => {
+  const { informers, monitors, log, heard } = monitoring()
+  monitors.update(mapOf(pods), signal)
+  monitors.update(mapOf(), signal)
+  log.length = 0
+  heard.length = 0
+  monitors.update(mapOf(pods), signal)
+  assert.deepEqual(monitors.cached(pods, 'ns', 'p'), pod)
+  informers.apply(pods, { ...pod, metadata: { ...pod.metadata, name: 'q' } })
+  assert.deepEqual([log, heard], [['start'], ['pods q']])
+  monitors.update(mapOf(), signal)
+  log.length = 0
+  monitors.update(mapOf({ ...pods, kind: 'Capsule' }), signal)
+  assert.deepEqual(log, ['end pods', 'informer pods', 'start'])
 })
 
 test('those that cannot be watched are told of, the others are watched nevertheless', () => {

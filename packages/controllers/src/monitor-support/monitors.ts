@@ -5,6 +5,7 @@ import { resourceId } from './monitored-resources.ts'
 import type { MonitoredResources } from './monitored-resources.ts'
 
 interface Monitor {
+  readonly type: ResourceType
   readonly informer: Informer<KubernetesObject>
   readonly registration: HandlerRegistration
 }
@@ -20,12 +21,14 @@ interface MonitorsOptions {
 }
 
 /**
- * One handler at one informer for each monitored resource, whatever the server happens to serve. A monitor that ends takes
- * its handler back; its informer belongs to the factory and goes on.
+ * One handler at one informer for each monitored resource, whatever the server happens to serve. A monitor that ends is asked
+ * for nothing any more, but its informer belongs to the factory and goes on, and its handler goes on hearing of it: discovery
+ * may know that a kind has gone before the watch has told what went with it, and nobody would tell it later.
  */
 export class Monitors {
   readonly #options: MonitorsOptions
   readonly #monitors = new Map<string, Monitor>()
+  readonly #ended = new Map<string, Monitor>()
   #whenFirst: () => void = () => {}
   readonly #first = new Promise<void>((resolve) => {
     this.#whenFirst = resolve
@@ -37,16 +40,16 @@ export class Monitors {
 
   /** Adds and ends monitors. Throws when some could not be added; the others are there nevertheless. */
   update(resources: MonitoredResources, signal: AbortSignal): void {
-    for (const [id, { registration }] of this.#monitors) {
+    for (const [id, monitor] of this.#monitors) {
       if (resources.has(id)) continue
-      registration.remove()
       this.#monitors.delete(id)
+      this.#ended.set(id, monitor)
     }
     const errors: unknown[] = []
     for (const [id, type] of resources) {
       if (this.#monitors.has(id)) continue
       try {
-        this.#monitors.set(id, this.#monitor(type))
+        this.#monitors.set(id, this.#resumed(id, type) ?? this.#monitor(type))
       } catch (error) {
         errors.push(error)
       }
@@ -96,10 +99,20 @@ export class Monitors {
     return this.#monitors.get(resourceId(type))?.informer.lastSyncResourceVersion() ?? ''
   }
 
+  /** The one that has heard of the resource all the time, unless the name stands for another kind now. */
+  #resumed(id: string, type: ResourceType): Monitor | undefined {
+    const ended = this.#ended.get(id)
+    if (ended === undefined) return undefined
+    this.#ended.delete(id)
+    if (ended.type.kind === type.kind) return ended
+    ended.registration.remove()
+    return undefined
+  }
+
   #monitor(type: ResourceType): Monitor {
     const { handler, resyncPeriodMs } = this.#options
     const informer = this.#options.informer(type)
     const options = resyncPeriodMs === undefined ? {} : { resyncPeriodMs }
-    return { informer, registration: informer.addHandler(handler(type), options) }
+    return { type, informer, registration: informer.addHandler(handler(type), options) }
   }
 }

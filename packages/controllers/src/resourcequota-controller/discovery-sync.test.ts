@@ -31,22 +31,23 @@ function syncing(documents: Record<string, unknown>) {
     return document
   }
   Object.assign(client, { raw })
-  const monitored = new Set<string>()
+  const asked = new Map<string, ResourceType>()
   const broken = new Set<string>()
   const unsynced = new Set<string>()
   const monitors = new Monitors({
     informer(type: ResourceType) {
       if (broken.has(type.resource)) throw new Error('no informers today')
       const informer = context.informers.informer(type)
+      informer.lastSyncResourceVersion = () => '7'
       informer.addHandler = () => {
-        monitored.add(type.resource)
+        asked.set(type.resource, type)
         const isSynced = (): boolean => !unsynced.has(type.resource)
         return {
           hasSynced: isSynced,
           whenSynced: async (signal) =>
             isSynced() ||
             new Promise((resolve) => signal.addEventListener('abort', () => resolve(false))),
-          remove: () => void monitored.delete(type.resource),
+          remove() {},
         }
       }
       return informer
@@ -64,7 +65,13 @@ function syncing(documents: Record<string, unknown>) {
     clock,
     logger,
     begin: () => startLoop(sync, clock),
-    monitored: () => [...monitored].toSorted().join(' '),
+    monitored() {
+      const known = [...asked.values()].filter((type) => monitors.seenVersion(type) !== '')
+      return known
+        .map(({ resource }) => resource)
+        .toSorted()
+        .join(' ')
+    },
   }
 }
 

@@ -64,12 +64,13 @@ test('Event objects (core and events.k8s.io) are never put in the graph', () => 
   assert.equal(monitors.isSynced(resources.pods), true)
 })
 
-test('When a CRD is deleted its monitor stops', () => {
+test('When a CRD is deleted its monitor stops, and what the watch tells late is an event still', () => {
   const { informers, monitors, update, taken } = monitorsOf(resources.pods, resources.replicasets)
-  update(resources.pods)
   informers.apply(resources.replicasets, partial('b'))
+  update(resources.pods)
+  informers.remove(resources.replicasets, partial('b'))
   informers.apply(resources.pods, partial('a'))
-  assert.deepEqual(taken(), ['add Pod a-uid'])
+  assert.deepEqual(taken(), ['add ReplicaSet b-uid', 'delete ReplicaSet b-uid', 'add Pod a-uid'])
   assert.equal(monitors.isSynced(resources.replicasets), false)
   assert.equal(monitors.cached(resources.replicasets, 'ns1', 'b'), undefined)
   assert.equal(monitors.cached(resources.pods, 'ns1', 'a')?.metadata?.uid, 'a-uid')
