@@ -58,7 +58,7 @@ export function* attemptToDelete(node: GraphNode, collector: Collector): Reconci
     return { next: 'check-dependents', dependents }
   }
   // 3. What is cached may be old: every decision rests on what the server says now.
-  const live = yield* readLive(node.identity, collector)
+  const live = yield* readLive(node.identity, collector, node.isVirtual ? 'exact' : 'any')
   if (!live.ok) return unread(live.error)
   if (live.object.metadata?.uid !== node.identity.uid) return { next: 'absent' }
   // 4.
@@ -174,7 +174,7 @@ function* deleteObject(
   )
   if (first.ok) return DONE
   if (!isConflict(first.error)) return unread(first.error)
-  const live = yield* readLive(identity, collector)
+  const live = yield* readLive(identity, collector, 'any')
   if (!live.ok && isNotFound(live.error)) return { next: 'absent' }
   const current = live.ok ? live.object.metadata : undefined
   const sameJudgement =
@@ -198,7 +198,7 @@ function* remove(
   options: DeleteOptions,
   collector: Collector,
 ): Reconcile<Outcome> {
-  const place = placeOf(identity, collector)
+  const place = placeOf(identity, collector, 'any')
   if (!place.ok) return place
   return yield* write({ verb: 'delete', ...place.object, name: identity.name, options })
 }

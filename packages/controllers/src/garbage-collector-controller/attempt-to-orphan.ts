@@ -39,7 +39,7 @@ function* orphan(
   const placed: ObjectIdentity[] = []
   const writes: WriteOf<KubernetesObject>[] = []
   for (const dependent of dependents) {
-    const place = placeOf(dependent, view)
+    const place = placeOf(dependent, view, 'any')
     if (!place.ok) {
       errors.push(place.error)
       continue

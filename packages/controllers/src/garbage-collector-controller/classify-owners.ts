@@ -45,10 +45,10 @@ function* standingOf(
   const clusterScoped = identityOfReference(reference, '')
   const beside = identityOfReference(reference, namespace)
   if (absentOwners.has(clusterScoped) || absentOwners.has(beside)) return answer('dangling')
-  const place = placeOf(beside, view)
+  const place = placeOf(beside, view, 'exact')
   if (!place.ok) return place
   // Many dependents of one owner are judged at the same time.
-  const live = yield* readLive(beside, view, { shared: true })
+  const live = yield* readLive(beside, view, 'exact', { shared: true })
   if (!live.ok && !isNotFound(live.error)) return live
   if (!live.ok || live.object.metadata?.uid !== reference.uid) {
     absentOwners.add(place.object.type.namespaced ? beside : clusterScoped)

@@ -81,6 +81,31 @@ test('custom resources are orphaned and lose dangling references by a JSON merge
   assert.deepEqual(left?.metadata?.ownerReferences, [refToMap(solid)])
 })
 
+test('what was seen in a version that is served no more is collected and released in another one', async (t) => {
+  const world = await started(t)
+  const definition = await defineWidgets(world)
+  const going = await world.create(resources.configmaps, configMap('going'))
+  const dependent = await world.create(WIDGETS, widget('dependent', [refToMap(going)]))
+  const owner = await world.create(WIDGETS, widget('owner'))
+  const left = await world.create(resources.configmaps, configMap('left', [refToMap(going)]))
+  await world.create(resources.configmaps, configMap('child', [refTo(WIDGETS, owner)]))
+  await world.clock.advance(1_000)
+  const { spec, metadata: known } = definition as typeof definition & {
+    spec: { versions: readonly object[] }
+  }
+  const former = { ...spec.versions[0], served: false, storage: false }
+  const versions = [former, { ...spec.versions[0], name: 'v2' }]
+  const patch = { type: 'merge', value: { spec: { versions } } } as const
+  await world.client.resource(resources.customresourcedefinitions).patch(known!.name!, patch)
+  await world.clock.advance(31_000)
+  const later = { ...WIDGETS, version: 'v2' }
+  await world.delete(resources.configmaps, going)
+  await world.delete(later, owner, 'Foreground')
+  await world.clock.advance(10_000)
+  assert.deepEqual(await existing(world, later, [dependent, owner]), [])
+  assert.equal(await world.find(resources.configmaps, left), undefined)
+})
+
 test('Given a CRD that is deleted, then its instances’ dependents go (TestCRDDeletionCascading)', async (t) => {
   const world = await started(t)
   const definition = await defineWidgets(world)

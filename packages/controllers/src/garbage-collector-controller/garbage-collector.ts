@@ -95,7 +95,7 @@ export class GarbageCollector implements RunnableController {
     this.#collector = {
       graph: this.graph,
       absentOwners,
-      typeOf: (kind) => this.#discovery.typeOf(kind),
+      typeOf: this.#discovery.typeOf,
       cached: (type, namespace, name) => this.#monitors.cached(type, namespace, name),
       cachedIn: (type, namespace) => this.#monitors.cachedIn(type, namespace),
       seenVersion: (type) => this.#monitors.seenVersion(type),

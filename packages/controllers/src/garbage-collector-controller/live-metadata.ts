@@ -2,11 +2,11 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Outcome, Read, Reconcile } from '@gyropilot/runtime'
 import type { ObjectIdentity } from './graph/identity.ts'
+import type { KindLookup, Versions } from './kinds/served-kinds.ts'
 
 /** What rules may ask besides live reads. */
 export interface CollectorView {
-  /** The resource that serves a kind at exactly this version, preferred or not. */
-  typeOf(kind: Pick<ObjectIdentity, 'apiVersion' | 'kind'>): ResourceType | undefined
+  readonly typeOf: KindLookup
   /** The monitor's copy. */
   cached(
     type: ResourceType,
@@ -36,9 +36,17 @@ export interface Place {
   readonly namespace: string | undefined
 }
 
-/** Where the API has the object of this identity. The namespace is that of the identity unless the kind has none. */
-export function placeOf(identity: ObjectIdentity, view: CollectorView): Outcome<Place> {
-  const type = view.typeOf(identity)
+/**
+ * Where the API has the object of this identity. The namespace is that of the identity unless the kind has none. Of an object
+ * that a watch has shown `any` version will do: the one in which it was shown may be served no more, and then it would neither
+ * be collected nor released. What only a reference says holds for the `exact` version.
+ */
+export function placeOf(
+  identity: ObjectIdentity,
+  view: CollectorView,
+  versions: Versions,
+): Outcome<Place> {
+  const type = view.typeOf(identity, versions)
   if (type === undefined) return failed(new UnknownKindError(identity))
   if (!type.namespaced) return { ok: true, object: { type, namespace: undefined } }
   if (identity.namespace === '') return failed(new OwnerNamespaceUnknownError())
@@ -48,9 +56,10 @@ export function placeOf(identity: ObjectIdentity, view: CollectorView): Outcome<
 export function* readLive(
   identity: ObjectIdentity,
   view: CollectorView,
+  versions: Versions,
   options: Pick<Read & { verb: 'get' }, 'shared'> = {},
 ): Reconcile<Outcome<KubernetesObject>> {
-  const place = placeOf(identity, view)
+  const place = placeOf(identity, view, versions)
   if (!place.ok) return place
   const { type, namespace } = place.object
   return (yield {

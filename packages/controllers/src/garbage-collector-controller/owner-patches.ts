@@ -43,7 +43,7 @@ export function* patchOwners(
   change: OwnerPatch,
   view: CollectorView,
 ): Reconcile<Outcome> {
-  const place = placeOf(target, view)
+  const place = placeOf(target, view, 'any')
   if (!place.ok) return place
   const patched = yield* write(patchOf(target, place.object, change.strategic))
   if (patched.ok || !isUnsupportedMediaType(patched.error)) return patched
@@ -56,7 +56,7 @@ export function* patchOwnersByMerge(
   change: OwnerPatch,
   view: CollectorView,
 ): Reconcile<Outcome> {
-  const place = placeOf(target, view)
+  const place = placeOf(target, view, 'any')
   if (!place.ok) return place
   const current = yield* currentMetadata(target, place.object, view)
   if (!current.ok) return current
@@ -80,7 +80,7 @@ function* currentMetadata(
 ): Reconcile<Outcome> {
   const cached = view.cached(type, namespace, target.name)
   if (cached?.metadata?.uid === target.uid) return { ok: true, object: cached }
-  const live = yield* readLive(target, view)
+  const live = yield* readLive(target, view, 'any')
   if (!live.ok || live.object.metadata?.uid === target.uid) return live
   const error = new Error(`${target.kind} ${target.name} has another uid than ${target.uid} by now`)
   return { ok: false, error, attempted: false }

@@ -29,10 +29,10 @@ export function* removeFinalizer(
   view: CollectorView,
   { live: known, beforeRelease }: RemovalOptions = {},
 ): Reconcile<FinalizerRemoval> {
-  const place = placeOf(identity, view)
+  const place = placeOf(identity, view, 'any')
   if (!place.ok) return place
   const live: Outcome<KubernetesObject> =
-    known === undefined ? yield* readLive(identity, view) : { ok: true, object: known }
+    known === undefined ? yield* readLive(identity, view, 'any') : { ok: true, object: known }
   if (!live.ok) return isNotFound(live.error) ? { ok: true } : live
   // A namesake is not the object that waited.
   if (live.object.metadata?.uid !== identity.uid) return { ok: true }

@@ -82,13 +82,14 @@ export function* lookForDependents(owner: GraphNode, view: LookView): Reconcile<
 }
 
 function typesToLookAt({ apiVersion, kind, namespace }: ObjectIdentity, view: LookView) {
-  const types: ResourceType[] = []
+  const types = new Map<string, ResourceType>()
   for (const dependent of view.graph.dependentKinds.of({ apiVersion, kind })) {
-    const type = view.typeOf(dependent)
+    const type = view.typeOf(dependent, 'any')
     // What is not served is not there. A namespaced owner has no dependents outside of its namespace.
-    if (type !== undefined && (type.namespaced || namespace === '')) types.push(type)
+    if (type !== undefined && (type.namespaced || namespace === ''))
+      types.set(resourceId(type), type)
   }
-  return types
+  return types.values()
 }
 
 /** All that refer to the owner are among them. Undefined: not yet known. */

@@ -88,6 +88,10 @@ test('kinds are looked up at every served version, not at the preferred one alon
   for (const apiVersion of ['example.com/v3', 'example.com', 'example.com/', '', 'a/b/c']) {
     assert.equal(sync.typeOf({ apiVersion, kind: 'Widget' }), undefined, apiVersion)
   }
+  assert.deepEqual(sync.typeOf(kind, 'any'), WIDGET_TYPE)
+  const former = { apiVersion: 'example.com/v0', kind: 'Widget' }
+  assert.deepEqual(sync.typeOf(former, 'any'), { ...WIDGET_TYPE, version: 'v2' })
+  assert.equal(sync.typeOf({ ...former, apiVersion: 'example.org/v1' }, 'any'), undefined)
 })
 
 test('Given a discovery failure for one group, then synced monitors of it stay and new ones are added', async () => {

@@ -1,5 +1,4 @@
 /** Keeps the monitors in step with what the server serves. Contract: docs/behaviour/controllers/garbage-collector-controller.md, Discovery loop. */
-import type { ResourceType } from '@gyropilot/api'
 import { discover } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { sleep, withDeadline } from '@gyropilot/foundation'
@@ -11,9 +10,9 @@ import {
 } from '../../monitor-support/monitored-resources.ts'
 import type { MonitoredResources } from '../../monitor-support/monitored-resources.ts'
 import { DISCOVERY_PERIOD_MS, MONITOR_SYNC_TIMEOUT_MS } from '../config.ts'
-import type { ObjectIdentity } from '../graph/identity.ts'
 import type { GraphMonitors } from './monitors.ts'
 import { kindLookup } from './served-kinds.ts'
+import type { KindLookup } from './served-kinds.ts'
 
 interface DiscoverySyncOptions {
   readonly client: Client
@@ -26,16 +25,14 @@ interface DiscoverySyncOptions {
 export class DiscoverySync {
   readonly #options: DiscoverySyncOptions
   #accepted: MonitoredResources = new Map()
-  #typeOf: ReturnType<typeof kindLookup> = () => undefined
+  #typeOf: KindLookup = () => undefined
 
   constructor(options: DiscoverySyncOptions) {
     this.#options = options
   }
 
   /** By the last successful discovery. */
-  typeOf(kind: Pick<ObjectIdentity, 'apiVersion' | 'kind'>): ResourceType | undefined {
-    return this.#typeOf(kind)
-  }
+  typeOf: KindLookup = (kind, versions) => this.#typeOf(kind, versions)
 
   /** At once and then every period, until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
