@@ -106,6 +106,14 @@ test('the highest revision, wherever it stands; 0 without any', () => {
   assert.equal(highestRevision([]), 0n)
 })
 
+test('a ReplicaSet without a revision, or with one that is no number, counts as 0', () => {
+  for (const replicaSet of [owned(web, {}), owned(web, { revision: 'x' })]) {
+    assert.equal(highestRevision([replicaSet]), 0n)
+    assert.equal(previousRevision([...revised('4'), replicaSet]), 0n)
+  }
+  assert.equal(revisionOf(owned(web, {})), 0n)
+})
+
 test('revision 0 means the second highest revision', () => {
   assert.equal(previousRevision(revised('4', '1', 'x', '3')), 3n)
   assert.equal(previousRevision(revised('4', '3', '1')), 3n)

@@ -25,6 +25,7 @@ test('name, alias, identity, queue, workers and retries are those of the page', 
   )
   const logic = wired()
   assert.deepEqual([logic.queueName, logic.workers, logic.maxRetries], ['deployment', 5, 15])
+  assert.equal(logic.eventComponent, 'deployment-controller')
   assert.equal(logic.expectations, undefined)
 })
 

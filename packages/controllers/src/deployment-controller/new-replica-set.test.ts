@@ -139,6 +139,12 @@ test('after the last int64 comes the first, which raises no revision: the Replic
   assert.equal(created?.metadata?.annotations?.[REVISION], undefined)
 })
 
+test('a revision grows to the last int64', () => {
+  const half = owned(web, { name: 'half', image: 'img:2', revision: '4611686018427387903' })
+  const [created] = sync(web, [half]).created
+  assert.equal(created?.metadata?.annotations?.[REVISION], '4611686018427387904')
+})
+
 test('Desired/max are written on creation and on every scale of an RS, not when only annotations sync.', () => {
   const paused = deployment({
     replicas: 3,

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { IntOrString } from '@gyropilot/api'
+import type { Deployment, IntOrString } from '@gyropilot/api'
 import { deployment } from './fixtures.ts'
 import {
+  availableReplicasOf,
   fencepostsOf,
   maxSurgeOf,
   maxUnavailableOf,
   newReplicaSetSize,
   progressDeadlineMs,
+  replicasOf,
   revisionHistoryLimitOf,
+  totalAvailable,
 } from './numbers.ts'
 
 const rolling = (replicas: number, maxSurge: IntOrString, maxUnavailable: IntOrString) =>
@@ -81,4 +84,18 @@ test('under a strategy that nobody knows there is no size', () => {
     name: 'UnexpectedStrategy',
     message: 'unexpected deployment strategy type: Odd',
   })
+})
+
+test('what is not said: one replica, and nothing available', () => {
+  assert.equal(replicasOf({ spec: { selector: {}, template: {} } } as Deployment), 1)
+  assert.equal(availableReplicasOf({}), 0)
+  assert.equal(totalAvailable([{}, { status: { replicas: 1 } }]), 0)
+})
+
+test('where one of surge and unavailability is not said it is 0', () => {
+  const only = (rollingUpdate: { maxSurge?: number; maxUnavailable?: number }) =>
+    fencepostsOf(deployment({ strategy: { type: 'RollingUpdate', rollingUpdate } }))
+  assert.deepEqual(only({ maxSurge: 2 }), { maxSurge: 2, maxUnavailable: 0 })
+  assert.deepEqual(only({ maxUnavailable: 2 }), { maxSurge: 0, maxUnavailable: 2 })
+  assert.deepEqual(only({}), { maxSurge: 0, maxUnavailable: 1 })
 })

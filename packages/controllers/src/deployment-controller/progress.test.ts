@@ -356,6 +356,7 @@ test('Available compares with R - maxUnavailable', () => {
   assert.equal(statusWith(3)?.status, 'True')
   assert.equal(statusWith(2)?.status, 'False')
   assert.equal(statusWith(3)?.message, 'Deployment has minimum availability.')
+  assert.equal(statusWith(2)?.message, 'Deployment does not have minimum availability.')
 })
 
 test('terminatingReplicas: RSs never observed are skipped; any other RS with null makes the sum null', () => {
@@ -387,6 +388,9 @@ test('complete: updated, total and available are R, and this generation was obse
   ]) {
     assert.ok(!isComplete(web, { ...status, ...short }))
   }
+  const empty = deployment({ replicas: 0, metadata: { generation: undefined } })
+  assert.ok(isComplete(empty, undefined))
+  assert.ok(!isComplete(deployment({ replicas: 1, metadata: { generation: undefined } }), {}))
 })
 
 test('Conditions are not refreshed when only the message changes (same status and reason), except ReplicaSetUpdated.', () => {
@@ -402,4 +406,17 @@ test('zero and absent counters are the same status; an unknown terminatingReplic
   assert.ok(sameStatus(undefined, { conditions: [] }))
   assert.ok(!sameStatus({ terminatingReplicas: 0 }, {}))
   assert.ok(!sameStatus({ collisionCount: 1 }, {}))
+})
+
+test('a counter that is not there is 0', () => {
+  assert.ok(!madeProgress(undefined, {}))
+  assert.ok(!madeProgress({}, {}))
+  for (const field of ['updatedReplicas', 'readyReplicas', 'availableReplicas']) {
+    const [before, after] = [{ replicas: 1 }, { replicas: 1, [field]: 1 }]
+    assert.ok(madeProgress(before, after), field)
+    assert.ok(!madeProgress(after, { ...after, replicas: 2 }), field)
+  }
+  assert.ok(madeProgress({ replicas: 1 }, {}))
+  assert.ok(!madeProgress({}, { replicas: 1 }))
+  assert.ok(!madeProgress({ replicas: 1 }, { replicas: 1 }))
 })
