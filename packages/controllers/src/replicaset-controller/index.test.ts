@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
+import { newControllerRef, resources } from '@gyropilot/api'
 import { PrometheusRegistry, silentLogger } from '@gyropilot/foundation'
 import type { ControllerContext } from '@gyropilot/runtime'
-import { drive, fakeInformers, testClock } from '@gyropilot/runtime/testing'
+import { drive, fakeInformers, testClock, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { pod, pods, refused, replicaSet } from '../workload-support/fixtures.ts'
+import { NOW_MS, deployment, pod, pods, refused, replicaSet } from '../workload-support/fixtures.ts'
 import { replicaSetController, replicaSetLogic } from './index.ts'
 
 const owner = replicaSet()
 
-function wired(featureGates: Readonly<Record<string, boolean>> = {}) {
-  const informers = fakeInformers([owner])
+function wired(
+  featureGates: Readonly<Record<string, boolean>> = {},
+  objects: Parameters<typeof fakeInformers>[0] = [owner],
+) {
+  const informers = fakeInformers(objects)
   const clock = testClock()
   const context = {
     informers,
@@ -33,16 +36,57 @@ test('name, alias, identity, queue and workers are those of the page', () => {
     ['replicaset-controller', ['replicaset'], 'replicaset-controller', true],
   )
   const { logic } = wired()
-  assert.deepEqual([logic.queueName, logic.workers], ['replicaset', 5])
+  assert.deepEqual(
+    [logic.queueName, logic.eventComponent, logic.workers],
+    ['replicaset', 'replicaset-controller', 5],
+  )
   assert.deepEqual(logic.staleGuard?.metric, {
     name: 'replicaset_controller_stale_sync_skips_total',
     kind: 'ReplicaSet',
   })
   assert.equal(logic.staleGuard.informers.length, 2)
+  assert.equal(logic.staleGuard.ownerUid(logic.observe('ns/rs')!), 'rs-uid')
 })
 
 test('with the gate StaleControllerConsistencyReplicaSet off there is no stale-cache guard', () => {
   assert.equal(wired({ StaleControllerConsistencyReplicaSet: false }).logic.staleGuard, undefined)
+})
+
+test('the gate DeploymentReplicaSetTerminatingReplicas decides about status.terminatingReplicas', () => {
+  const written = (gates: Readonly<Record<string, boolean>>) => {
+    const { logic } = wired(gates, [owner, pod({ owner, deleting: true })])
+    const last = drive(logic.reconcile(logic.observe('ns/rs')!)).writes.at(-1)
+    assert.ok(last?.verb === 'update' && last.subresource === 'status')
+    return (last.object as typeof owner).status?.terminatingReplicas
+  }
+  assert.equal(written({}), 1)
+  assert.equal(written({ DeploymentReplicaSetTerminatingReplicas: false }), undefined)
+})
+
+test('Given pods on doubled-up nodes, when scaling down, then pods with more co-located related pods go first', () => {
+  const ownerReferences = [newControllerRef(deployment(), resources.deployments)]
+  const [mine, sibling] = [
+    replicaSet({ replicas: 1, metadata: { ownerReferences } }),
+    replicaSet({ name: 'sibling', labels: { app: 'b' }, metadata: { ownerReferences } }),
+  ]
+  const made = [
+    pod({ name: 'alone', owner: mine, node: 'n1', readySeconds: 1 }),
+    pod({ name: 'crowded', owner: mine, node: 'n2', readySeconds: 90_000 }),
+    pod({ name: 'of-sibling', owner: sibling, labels: { app: 'b' }, node: 'n2', readySeconds: 9 }),
+  ]
+  const { logic } = wired({}, [mine, sibling, ...made])
+  const { writes } = drive(logic.reconcile(logic.observe('ns/rs')!), { nowMs: NOW_MS })
+  assert.deepEqual(
+    writes.flatMap((write) => (write.verb === 'delete' ? [write.name] : [])),
+    ['crowded'],
+  )
+})
+
+test('what is built runs the loop', async () => {
+  const built = await replicaSetController.build(
+    testContext({ name: 'replicaset-controller', configuration: defaultControllersConfiguration }),
+  )
+  assert.equal(typeof built?.run, 'function')
 })
 
 test('an orphan concerns the ReplicaSet that selects it, and no other', () => {

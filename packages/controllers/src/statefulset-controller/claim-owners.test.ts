@@ -63,6 +63,21 @@ test('a reference of ours that is no controller is written anew', () => {
   const found = claim(set, 1, { ownerReferences: [weak] })
   assert.ok(!ownersAreRight(found, { set, pod: inside }))
   assert.deepEqual(withRightOwners(found, { set, pod: inside }).metadata?.ownerReferences, [ofSet])
+  const weakPod = { ...refTo.outside, controller: false }
+  const scaled = claim(set, 2, { ownerReferences: [weakPod] })
+  assert.ok(!ownersAreRight(scaled, { set, pod: outside }))
+  assert.deepEqual(withRightOwners(scaled, { set, pod: outside }).metadata?.ownerReferences, [
+    refTo.outside,
+  ])
+})
+
+test('a claim keeps all else when its references are written', () => {
+  const spec = { accessModes: ['ReadWriteOnce'], volumeName: 'v' }
+  const found = { ...claim(set, 1, { labels: { a: 'b' } }), spec, status: { phase: 'Bound' } }
+  assert.deepEqual(withRightOwners(found, { set, pod: inside }), {
+    ...found,
+    metadata: { ...found.metadata, ownerReferences: [ofSet] },
+  })
 })
 
 test('a namesake of the set or of the pod with another uid: the claim is left alone', () => {

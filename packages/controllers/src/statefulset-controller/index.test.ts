@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PrometheusRegistry, silentLogger } from '@gyropilot/foundation'
 import type { ControllerContext } from '@gyropilot/runtime'
-import { drive, fakeInformers, testClock } from '@gyropilot/runtime/testing'
+import { drive, fakeInformers, testClock, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { pod } from '../workload-support/fixtures.ts'
+import { TEMPLATE, pod } from '../workload-support/fixtures.ts'
 import {
   PARALLEL,
   claim,
@@ -101,6 +101,48 @@ test('metrics of unavailability are there with the gate MaxUnavailableStatefulSe
   assert.doesNotMatch(off.metrics.expose(), /statefulset_controller/)
   const labels = 'pod_management_policy="Parallel",statefulset_name="db",statefulset_namespace="ns"'
   const text = on.metrics.expose()
-  assert.ok(text.includes(`statefulset_controller_statefulset_max_unavailable{${labels}} 2\n`))
-  assert.ok(text.includes(`statefulset_controller_statefulset_unavailable_replicas{${labels}} 0\n`))
+  assert.ok(text.includes(`\nstatefulset_controller_statefulset_max_unavailable{${labels}} 2\n`))
+  assert.ok(
+    text.includes(`\nstatefulset_controller_statefulset_unavailable_replicas{${labels}} 0\n`),
+  )
+})
+
+test('the gate StatefulSetSemanticRevisionComparison decides whether other words are another revision', () => {
+  // A template as the server completes it, and a revision that was stored before it completed so much.
+  const { spec } = TEMPLATE
+  const template = {
+    ...TEMPLATE,
+    spec: {
+      ...spec!,
+      restartPolicy: 'Always',
+      dnsPolicy: 'ClusterFirst',
+      schedulerName: 'default-scheduler',
+      securityContext: {},
+      terminationGracePeriodSeconds: 30,
+      containers: spec!.containers.map((container) => ({
+        ...container,
+        imagePullPolicy: 'IfNotPresent',
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+      })),
+    },
+  } as const
+  const complete = statefulSet({ replicas: 0, spec: { template } })
+  const created = (featureGates: Readonly<Record<string, boolean>>) => {
+    const { logic } = wired(featureGates)
+    const observed = { ...logic.observe('ns/db')!, set: complete, pods: [] }
+    const revisions = [ownedRevision(complete, 'bare', 7)]
+    const { writes } = drive(logic.reconcile({ ...observed, revisions }))
+    return writes.some(({ verb }) => verb === 'create')
+  }
+  assert.equal(created({}), false)
+  assert.equal(created({ StatefulSetSemanticRevisionComparison: false }), true)
+})
+
+test('what is built runs the loop', async () => {
+  const built = await statefulSetController.build(
+    testContext({ name: 'statefulset-controller', configuration: defaultControllersConfiguration }),
+  )
+  assert.equal(typeof built?.run, 'function')
 })

@@ -269,6 +269,18 @@ test('with OnDelete a missing pod is of the update revision, and nobody is repla
   const { writes, did } = manage(set, [setPod(set, 1)], { updating: true })
   assert.deepEqual(creations(writes), [`img:2 ${UPDATE}`])
   assert.deepEqual(did, ['create db-0'])
+  const { counts } = manage(set, setPods(set, 2), { updating: true }).result
+  assert.deepEqual([counts.replicas, counts.currentReplicas], [2, 2])
+})
+
+test('a pod that the rolling update may not delete is an error', () => {
+  const { did, result } = manage(db, setPods(db, 3), {
+    updating: true,
+    onWrite: () => refused(403, 'Forbidden', 'not this one'),
+  })
+  assert.deepEqual(did, ['delete db-2'])
+  assert.match(String(result.error), /not this one/)
+  assert.equal(result.counts.currentReplicas, 3)
 })
 
 test('Scaling wins over updating: no template rollout while the replica range or condemned list is unfinished', () => {

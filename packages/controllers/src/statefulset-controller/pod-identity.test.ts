@@ -82,6 +82,7 @@ test('a new pod has its name, labels, hostname, subdomain, owner and volumes', (
     },
   }
   const pod = newPod(set, 3, template, 'db-abc')
+  assert.deepEqual([pod.apiVersion, pod.kind], ['v1', 'Pod'])
   assert.deepEqual(pod.metadata, {
     name: 'db-3',
     generateName: 'db-',

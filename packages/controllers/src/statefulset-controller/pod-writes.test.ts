@@ -204,8 +204,12 @@ test('a pod that is as it should be is not written', () => {
 
 test('missing volumes come with their claims', () => {
   const bare = { ...setPod(claiming, 1), spec: { containers: [] } }
-  const { did } = run(updatePod, claiming, bare)
+  const { did, writes } = run(updatePod, claiming, bare)
   assert.deepEqual(did, ['create persistentvolumeclaims data-db-1', 'update pods db-1'])
+  assert.deepEqual(writes[1]?.verb === 'update' && writes[1].object, {
+    ...bare,
+    spec: { ...bare.spec, volumes: setPod(claiming, 1).spec?.volumes },
+  })
   const blocked = run(updatePod, claiming, bare, { claims: [claim(claiming, 1, DELETING)] })
   assert.deepEqual(blocked.did, [])
   assert.match(blocked.said.join(), /Warning FailedUpdate: Update Pod db-1 .* is being deleted/)

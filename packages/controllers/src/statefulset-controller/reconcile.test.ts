@@ -218,6 +218,10 @@ test('a status that meets a conflict goes on with what the cache has by then, fi
   assert.equal(tried.statuses.length, 5)
   assert.match(String(tried.result?.error), /changed/)
   assert.ok(tried.statuses.every((status) => status === tried.statuses[0]))
+  assert.deepEqual(
+    tried.writes.map((write) => 'object' in write && write.object.metadata?.resourceVersion),
+    ['10', '101', '102', '103', '104'],
+  )
   for (const current of [() => set, () => undefined, () => next({ uid: 'other' })]) {
     assert.equal(
       synced(set, { pods: setPods(set, 2), caches: { current }, onWrite: conflict }).statuses
@@ -243,6 +247,8 @@ test('a status that is refused otherwise is not tried again', () => {
   assert.equal(statuses.length, 1)
   assert.ok(result?.error)
 })
+
+const newTemplate = { ...TEMPLATE, spec: { containers: [{ name: 'c', image: 'img:2' }] } }
 
 function revisions(set: StatefulSet, count: number): readonly ControllerRevision[] {
   return Array.from({ length: count }, (_, index) =>
@@ -278,6 +284,32 @@ test('history is cut at the end, also after errors', () => {
   const failing = synced(set, { ...world, onWrite: () => refused(500, 'Oops', 'oops') })
   assert.equal(failing.did.filter((text) => text.startsWith('delete')).length, 2)
   assert.equal(String(failing.result?.error), 'AggregateError: oops')
+})
+
+test('history: what the set is at and what it goes to stay though no pod is of them', () => {
+  const set = statefulSet({
+    replicas: 0,
+    spec: { revisionHistoryLimit: 0, updateStrategy: { type: 'OnDelete' } },
+    status: { currentRevision: 'old-0' },
+  })
+  const world = { revisions: [...revisions(set, 2), ownedRevision(set, CURRENT, 9)] }
+  const { did, statuses } = synced(set, world)
+  assert.deepEqual(did, ['update statefulsets/status db', 'delete controllerrevisions old-1'])
+  assert.deepEqual(
+    [statuses[0]?.currentRevision, statuses[0]?.updateRevision, statuses[0]?.collisionCount],
+    ['old-0', CURRENT, 0],
+  )
+})
+
+test('a collision of the name of a revision is in the status', () => {
+  const set = statefulSet({ replicas: 0, status: { collisionCount: 2 } })
+  const { statuses } = synced(set, {
+    revisions: [],
+    onWrite: (write, index) =>
+      write.verb === 'create' && index === 0 ? refused(409, 'AlreadyExists') : undefined,
+    live: ownedRevision(set, 'other', 1, newTemplate) as never,
+  })
+  assert.equal(statuses[0]?.collisionCount, 3)
 })
 
 test('a revision that cannot be stored ends the sync; what the status names stays in the history', () => {

@@ -202,6 +202,18 @@ test('history: current, update and what pods are of stay, of the rest the lowest
   assert.deepEqual(truncated(-1).names, [])
 })
 
+test('history: a set that does not say how much of it is kept keeps ten', () => {
+  const { revisionHistoryLimit: _, ...silent } = statefulSet().spec!
+  const many = Array.from({ length: 12 }, (_each, index) =>
+    ownedRevision(statefulSet(), `r${index}`, index + 1),
+  )
+  const { writes } = drive(truncateHistory({ ...statefulSet(), spec: silent }, many, [], ['r11']))
+  assert.deepEqual(
+    writes.map((write) => 'name' in write && write.name),
+    ['r0'],
+  )
+})
+
 test('history: a deletion that fails does not keep the next from going', () => {
   const { names, result } = truncated(0, 0)
   assert.deepEqual(names, ['r1', 'r3'])

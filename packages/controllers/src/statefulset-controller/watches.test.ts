@@ -80,6 +80,8 @@ test('a pod that becomes ready is looked at again after minReadySeconds', () => 
   const unready = setPod(patient, 0, { readySeconds: null })
   const ready = later(setPod(patient, 0))
   assert.deepEqual(updated(unready, ready), ['ns/db', { key: 'ns/db', afterMs: 30_000 }])
+  const brief = watching(statefulSet({ spec: { minReadySeconds: 1 } }))
+  assert.deepEqual(brief.updated(unready, ready), ['ns/db', { key: 'ns/db', afterMs: 1_000 }])
   assert.deepEqual(updated(setPod(patient, 0), ready), ['ns/db'])
   assert.deepEqual(updated(unready, later(unready)), ['ns/db'])
   assert.deepEqual(
