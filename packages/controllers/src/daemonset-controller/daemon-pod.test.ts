@@ -40,6 +40,13 @@ test('a pod has the template, its hash and number, an owner, and is pinned to it
   })
 })
 
+test('a pod has the annotations and finalizers of the template', () => {
+  const metadata = { labels: { app: 'a' }, annotations: { note: 'x' }, finalizers: ['f.io/f'] }
+  const template = { metadata, spec: { containers: [] } }
+  const made = podMaker(daemonSet({ template }), HASH)('n').metadata
+  assert.deepEqual([made?.annotations, made?.finalizers], [{ note: 'x' }, ['f.io/f']])
+})
+
 test('Affinity terms are ORed: existing required terms must be replaced, not extended.', () => {
   const preferred = [{ weight: 1, preference: {} }]
   const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }] }

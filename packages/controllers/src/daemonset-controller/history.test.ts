@@ -151,6 +151,9 @@ test('the newest of duplicates is renumbered too, and labels that are right stay
   const { verbs, result } = constructed([...duplicates, later], { pods: [daemonPod('n')] })
   assert.deepEqual(verbs, ['delete controllerrevisions', 'update controllerrevisions'])
   assert.deepEqual(named(result), { current: ['b', 5], old: ['later'], relabelled: false })
+  const strays = [daemonPod('n', { hash: 'stray' })]
+  const moved = constructed([...duplicates, later], { pods: strays })
+  assert.deepEqual(named(moved.result), { current: ['b', 5], old: ['later'], relabelled: true })
 })
 
 function errorOf(result: ReturnType<typeof constructed>['result']): unknown {
@@ -220,7 +223,35 @@ test('A name match with other data bumps collisionCount only if the cached count
   const { verbs, result } = colliding(undefined, 1)
   assert.deepEqual(verbs, ['create controllerrevisions'])
   assert.ok(!result.ok)
-  assert.match(String(result.error), /found a stale collision count/)
+  assert.equal(
+    String(result.error),
+    'Error: found a stale collision count (undefined, expected 1) of DaemonSet "ds" while processing; will retry until it is updated',
+  )
+})
+
+test('the DaemonSet keeps all else when a collision is counted, as it is on the server', () => {
+  const cached = daemonSet({ status: { collisionCount: 1 } })
+  const live = daemonSet({
+    status: { collisionCount: 1, numberReady: 4 },
+    metadata: { resourceVersion: '99', labels: { team: 'x' } },
+  })
+  const { writes } = constructed(
+    [],
+    { owner: cached },
+    {
+      onWrite: nameTaken,
+      onRead: (read) => ({
+        ok: true,
+        object:
+          read.verb === 'get' && read.type === resources.daemonsets
+            ? live
+            : revision({ template: OTHER }),
+      }),
+    },
+  )
+  const last = writes.at(-1)
+  assert.ok(last?.verb === 'update')
+  assert.deepEqual(last.object, { ...live, status: { ...live.status, collisionCount: 2 } })
 })
 
 test('the DaemonSet itself is asked for its collision count, and one that is gone is the error', () => {

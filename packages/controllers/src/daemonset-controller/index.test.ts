@@ -5,6 +5,11 @@ import type { DaemonSet, KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { KeyedBackoff, SharedInformerFactory } from '@gyropilot/runtime'
 import { startLoop, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
+import {
+  BACKOFF_COLLECTION_PERIOD_MS,
+  FAILED_POD_BACKOFF_MAX_MS,
+  FAILED_POD_BACKOFF_MS,
+} from './config.ts'
 import { targetNodeOf } from './daemon-pod.ts'
 import { daemonPod, daemonSet, node, revision } from './fixtures.ts'
 import { daemonSetController, daemonSetLogic } from './index.ts'
@@ -60,6 +65,41 @@ test('names are those of the page', () => {
   const { clock } = context
   const logic = daemonSetLogic(context, nodeDecisions(), new KeyedBackoff(clock, 1, 1))
   assert.equal(logic.staleGuard?.ownerUid(logic.observe('ns/ds')!), 'of this one')
+  assert.deepEqual(
+    [logic.queueName, logic.eventComponent, logic.workers],
+    ['daemonset', 'daemonset-controller', 2],
+  )
+  const resourcesOf = (all: readonly { readonly type: { readonly resource: string } }[] = []) =>
+    all.map(({ type }) => type.resource)
+  assert.deepEqual(resourcesOf(logic.watches), ['daemonsets', 'pods', 'controllerrevisions'])
+  assert.deepEqual(resourcesOf(logic.alsoAwait), ['nodes'])
+  const { informers, metric } = logic.staleGuard
+  assert.deepEqual(resourcesOf(informers), ['pods', 'daemonsets', 'controllerrevisions'])
+  assert.deepEqual(metric, {
+    name: 'daemonset_controller_stale_sync_skips_total',
+    kind: 'DaemonSet',
+  })
+})
+
+test('a DaemonSet is observed with its nodes by name, and forgotten with what was awaited', () => {
+  const cached = [daemonSet(), node('a')]
+  const context = testContext({ configuration: defaultControllersConfiguration, cached })
+  const logic = daemonSetLogic(context, nodeDecisions(), new KeyedBackoff(context.clock, 1, 1))
+  const observed = logic.observe('ns/ds')!
+  assert.equal(observed.key, 'ns/ds')
+  assert.equal(observed.nodeNamed('a')?.metadata?.name, 'a')
+  assert.equal(observed.nodeNamed('b'), undefined)
+  logic.expectations!.expectCreations('ns/ds', 1)
+  assert.equal(observed.expectationsMet(), false)
+  logic.forget!('ns/ds')
+  assert.equal(observed.expectationsMet(), true)
+})
+
+test('the back-off of failed pods is a second that doubles up to a quarter of an hour', () => {
+  assert.deepEqual(
+    [FAILED_POD_BACKOFF_MS, FAILED_POD_BACKOFF_MAX_MS, BACKOFF_COLLECTION_PERIOD_MS],
+    [1_000, 900_000, 60_000],
+  )
 })
 
 test('pods are made for all nodes, and for one that joins', async () => {

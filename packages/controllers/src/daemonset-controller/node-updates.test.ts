@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Node } from '@gyropilot/api'
+import type { DaemonSet, Node } from '@gyropilot/api'
 import { daemonPod, daemonSet, node } from './fixtures.ts'
 import { nodeDecisions } from './node-decision.ts'
 import { concernedBy, nodeWatch } from './node-updates.ts'
@@ -41,6 +41,11 @@ for (const [title, options, hasPod, owner, expected] of cases) {
     assert.deepEqual(found, expected ? ['ns/ds'] : [])
   })
 }
+
+test('a DaemonSet that does not say how many are misplaced has none', () => {
+  const silent = { ...daemonSet(), status: undefined } as unknown as DaemonSet
+  assert.deepEqual(concernedBy(node('n'), [silent], [daemonPod('n')], nodeDecisions()), [])
+})
 
 test('pods of other owners and of nobody do not count', () => {
   const stranger = daemonPod('n', { owner: daemonSet({ name: 'other' }) })

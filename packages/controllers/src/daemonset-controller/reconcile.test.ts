@@ -5,6 +5,7 @@ import type { Verdict, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { TEMPLATE, refused, secondsAgo } from '../workload-support/fixtures.ts'
+import { HASH_LABEL } from './daemon-pod.ts'
 import { HASH, OLD_HASH, daemonPod, daemonSet, nodes, revision } from './fixtures.ts'
 import { nodeDecisions } from './node-decision.ts'
 import { reconcile } from './reconcile.ts'
@@ -147,6 +148,22 @@ test('a missing pod is created with the hash of the current revision, and the st
   assert.deepEqual(did, ['create Pod', 'update DaemonSet/status'])
   assert.deepEqual([status?.desiredNumberScheduled, status?.observedGeneration], [1, 1])
   assert.deepEqual(verdict, {})
+})
+
+test('what is created or deleted is awaited under the key, by the rollout too', () => {
+  const old = daemonPod('n0', { hash: OLD_HASH, readySeconds: 5 })
+  const awaited = (given: Given) =>
+    synced(given).effects.flatMap((effect) => {
+      if (effect.effect !== 'writes') return []
+      const hashes = effect.writes.flatMap((write) =>
+        write.verb === 'create' ? [write.object.metadata?.labels?.[HASH_LABEL]] : [],
+      )
+      return [[effect.expectations?.key, effect.expectations?.kind, hashes]]
+    })
+  assert.deepEqual(awaited({ expectationsMet: [true, false] }), [['ns/ds', 'creations', [HASH]]])
+  assert.deepEqual(awaited({ pods: [old] }), [['ns/ds', 'deletions', []]])
+  const owner = daemonSet({ rolling: { maxUnavailable: 0, maxSurge: 1 } })
+  assert.deepEqual(awaited({ pods: [old], owner }), [['ns/ds', 'creations', [HASH]]])
 })
 
 test('Rolling updates stop while this sync’s creates are unobserved.', () => {
@@ -298,6 +315,8 @@ test('ready pods that are not yet available are looked at again after minReadySe
   const pods = (readySeconds: number) => [daemonPod('n0', { readySeconds })]
   assert.deepEqual(synced({ owner, pods: pods(5) }).verdict, { requeueAfterMs: 10_000 })
   assert.deepEqual(synced({ owner, pods: pods(10) }).verdict, {})
+  const brief = daemonSet({ minReadySeconds: 1 })
+  assert.deepEqual(synced({ owner: brief, pods: pods(0) }).verdict, { requeueAfterMs: 1_000 })
   assert.deepEqual(synced({ owner, pods: pods(5), expectationsMet: [false] }).verdict, {
     requeueAfterMs: 10_000,
   })

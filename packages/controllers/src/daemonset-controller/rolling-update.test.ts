@@ -67,6 +67,14 @@ test('maxUnavailable and maxSurge both round up: 50% of 3 is 2.', () => {
 test('without limits one pod may be unavailable', () => {
   const owner = { ...daemonSet(), spec: { ...daemonSet().spec!, updateStrategy: {} } }
   assert.deepEqual(limitsOf(owner, 3), { maxSurge: 0, maxUnavailable: 1 })
+  assert.deepEqual(limitsOf(daemonSet({ rolling: { maxSurge: 2 } }), 3), {
+    maxSurge: 2,
+    maxUnavailable: 0,
+  })
+  assert.deepEqual(limitsOf(daemonSet({ rolling: { maxUnavailable: 2 } }), 3), {
+    maxSurge: 0,
+    maxUnavailable: 2,
+  })
 })
 
 test('a share that is none throws', () => {
@@ -215,6 +223,8 @@ test('an unavailable old pod on a node that should not run it goes at once', () 
 })
 
 test('an old pod on a node that is gone fails the step', () => {
-  assert.throws(() => surged(1, [old('gone')], nodes(1)), /couldn't get node for nodeName "gone"/)
+  assert.throws(() => surged(1, [old('gone')], nodes(1)), {
+    message: 'couldn\'t get node for nodeName "gone": not found',
+  })
   assert.doesNotThrow(() => surged(1, [fresh('gone')], nodes(1)))
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newControllerRef, resources } from '@gyropilot/api'
-import type { OwnerReference } from '@gyropilot/api'
+import type { OwnerReference, PersistentVolumeClaim } from '@gyropilot/api'
 import {
   deletesWhenScaled,
   hasConflictingController,
@@ -72,8 +72,11 @@ test('a reference of ours that is no controller is written anew', () => {
 })
 
 test('a claim keeps all else when its references are written', () => {
-  const spec = { accessModes: ['ReadWriteOnce'], volumeName: 'v' }
-  const found = { ...claim(set, 1, { labels: { a: 'b' } }), spec, status: { phase: 'Bound' } }
+  const found: PersistentVolumeClaim = {
+    ...claim(set, 1, { labels: { a: 'b' } }),
+    spec: { accessModes: ['ReadWriteOnce'], volumeName: 'v' },
+    status: { phase: 'Bound' },
+  }
   assert.deepEqual(withRightOwners(found, { set, pod: inside }), {
     ...found,
     metadata: { ...found.metadata, ownerReferences: [ofSet] },

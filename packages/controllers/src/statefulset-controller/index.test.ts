@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PodTemplateSpec } from '@gyropilot/api'
 import { PrometheusRegistry, silentLogger } from '@gyropilot/foundation'
 import type { ControllerContext } from '@gyropilot/runtime'
 import { drive, fakeInformers, testClock, testContext } from '@gyropilot/runtime/testing'
@@ -110,7 +111,7 @@ test('metrics of unavailability are there with the gate MaxUnavailableStatefulSe
 test('the gate StatefulSetSemanticRevisionComparison decides whether other words are another revision', () => {
   // A template as the server completes it, and a revision that was stored before it completed so much.
   const { spec } = TEMPLATE
-  const template = {
+  const template: PodTemplateSpec = {
     ...TEMPLATE,
     spec: {
       ...spec!,
@@ -121,13 +122,13 @@ test('the gate StatefulSetSemanticRevisionComparison decides whether other words
       terminationGracePeriodSeconds: 30,
       containers: spec!.containers.map((container) => ({
         ...container,
-        imagePullPolicy: 'IfNotPresent',
+        imagePullPolicy: 'IfNotPresent' as const,
         resources: {},
         terminationMessagePath: '/dev/termination-log',
-        terminationMessagePolicy: 'File',
+        terminationMessagePolicy: 'File' as const,
       })),
     },
-  } as const
+  }
   const complete = statefulSet({ replicas: 0, spec: { template } })
   const created = (featureGates: Readonly<Record<string, boolean>>) => {
     const { logic } = wired(featureGates)
