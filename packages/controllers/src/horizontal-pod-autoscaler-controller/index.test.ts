@@ -67,6 +67,19 @@ test('the decision of each autoscaler is shown while it is there, and not of one
   assert.deepEqual([shown('a'), shown('b')], [undefined, 5])
 })
 
+test('what a sync came to is shown of its autoscaler', () => {
+  const { context, logic, sync } = wired()
+  const [watch] = logic.watches
+  watch!.onAdd!(autoscaler())
+  assert.equal(logic.observe('ns/h'), undefined, 'the cache has pods alone')
+  sync({ usage: { a: 900, b: 900, c: 900 } })
+  const shown = context.metrics.value('horizontal_pod_autoscaler_controller_desired_replicas', {
+    namespace: 'ns',
+    hpa_name: 'h',
+  })
+  assert.equal(shown, 6)
+})
+
 test('an autoscaler whose last sync ends after it makes no other one ambiguous', () => {
   const memory = new AutoscalerMemory()
   const all = parseLabelQuery('')
@@ -94,11 +107,29 @@ function wired(featureGates: Readonly<Record<string, boolean>> = {}) {
 }
 
 test('name, alias and account are those of the page; the pods are waited for', () => {
-  const { name, aliases, enabledByDefault } = horizontalPodAutoscalerController
+  const { name, aliases, serviceAccount, enabledByDefault } = horizontalPodAutoscalerController
   assert.deepEqual(
-    [name, aliases, enabledByDefault],
-    ['horizontal-pod-autoscaler-controller', ['horizontalpodautoscaling'], true],
+    [name, aliases, serviceAccount, enabledByDefault],
+    [
+      'horizontal-pod-autoscaler-controller',
+      ['horizontalpodautoscaling'],
+      'horizontal-pod-autoscaler',
+      true,
+    ],
   )
+  const { queueName, eventComponent, workers } = wired().logic
+  assert.deepEqual(
+    [queueName, eventComponent, workers],
+    ['horizontalpodautoscaler', 'horizontal-pod-autoscaler', 5],
+  )
+  assert.deepEqual(defaultControllersConfiguration.horizontalPodAutoscaler, {
+    concurrentSyncs: 5,
+    syncPeriodMs: 15_000,
+    downscaleStabilizationMs: 300_000,
+    tolerance: 0.1,
+    cpuInitializationMs: 300_000,
+    initialReadinessDelayMs: 30_000,
+  })
   assert.deepEqual(
     wired().logic.alsoAwait?.map((source) => (source as { type?: object }).type),
     [resources.pods],
@@ -130,6 +161,15 @@ test('with the gate HPAScaleToZero alone is a target of nothing computed', () =>
   const given = { scale: scale(0), external: ['3'] }
   assert.equal(wired({ HPAScaleToZero: true }).sync(given, object).scaled, true)
   assert.equal(wired().sync(given, object).scaled, false)
+})
+
+test('the gates HPAConfigurableTolerance and PodLevelResources are on unless they are turned off', () => {
+  const policies = [{ type: 'Pods', value: 9, periodSeconds: 15 }]
+  const behavior = { scaleUp: { tolerance: '0.9', policies } }
+  const tolerant = autoscaler({ spec: { behavior } })
+  const busy = { usage: { a: 900, b: 900, c: 900 } }
+  assert.equal(wired().sync(busy, tolerant).scaled, false)
+  assert.equal(wired({ HPAConfigurableTolerance: false }).sync(busy, tolerant).scaled, true)
 })
 
 test('syncs and computations are counted by what came of them, with their seconds', () => {

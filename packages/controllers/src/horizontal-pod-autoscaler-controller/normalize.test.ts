@@ -184,6 +184,10 @@ test('percent scale-up rounds up, percent scale-down truncates', () => {
   const rules = { stabilizationWindowSeconds: 0, policies }
   assert.equal(behaved(proposal(5, 99), { scaleUp: rules })[0], 6)
   assert.equal(behaved(proposal(5, 1), { scaleDown: rules })[0], 4)
+  const half = { ...rules, policies: [{ type: 'Percent', value: 50, periodSeconds: 60 }] }
+  const huge = { minReplicas: 1, maxReplicas: 9_000 }
+  assert.equal(behaved({ ...proposal(1_000, 9_000), ...huge }, { scaleUp: half })[0], 1_500)
+  assert.equal(behaved({ ...proposal(1_000, 1), ...huge }, { scaleDown: half })[0], 500)
 })
 
 test('windows keep the lowest of what was asked for on the way up, the highest on the way down', () => {

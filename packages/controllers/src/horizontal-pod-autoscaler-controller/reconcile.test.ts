@@ -562,6 +562,34 @@ test('tolerances of the behavior count, unless the gate is off', () => {
   ])
 })
 
+test('each direction has a tolerance of its own, else that of the flag', () => {
+  const policies = [{ type: 'Pods', value: 9, periodSeconds: 15 }]
+  const withTolerances = (scaleUp: object, scaleDown: object, milli: number) =>
+    sync(
+      autoscaler({
+        spec: {
+          behavior: {
+            scaleUp: { policies, ...scaleUp },
+            scaleDown: { policies, stabilizationWindowSeconds: 0, ...scaleDown },
+          },
+        },
+      }),
+      { usage: { a: milli, b: milli, c: milli }, memory: settledMemory() },
+    ).did[0]
+  assert.equal(withTolerances({ tolerance: '0.5' }, {}, 700), 'status')
+  assert.equal(withTolerances({}, { tolerance: '0.5' }, 700), 'scale 5')
+  assert.equal(withTolerances({}, { tolerance: '0.5' }, 300), 'status')
+  assert.equal(withTolerances({ tolerance: '0.5' }, {}, 300), 'scale 2')
+})
+
+/** Of an autoscaler that was seen long ago, so that nothing holds what it has. */
+function settledMemory(): AutoscalerMemory {
+  const memory = new AutoscalerMemory()
+  const recommendations = [{ replicas: 1, timeMs: Date.parse(NOW) - 60 * MINUTE_MS }]
+  memory.remember('ns/h', { recommendations, scaledUp: [], scaledDown: [] })
+  return memory
+}
+
 test('with the gate, nothing is a number like any other where other things than pods are measured', () => {
   const settings = { allowsZero: true }
   const spec = { minReplicas: 0, metrics: [external] }
