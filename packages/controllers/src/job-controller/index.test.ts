@@ -38,7 +38,16 @@ test('name, alias, identity, queues and workers are those of the page', () => {
     [logic.queueName, logic.workers, logic.eventComponent],
     ['job', 7, 'job-controller'],
   )
-  assert.deepEqual([orphans.queueName, orphans.workers], ['job_orphan_pod', 7])
+  assert.deepEqual(
+    [orphans.queueName, orphans.workers, orphans.eventComponent],
+    ['job_orphan_pod', 7, 'job-controller'],
+  )
+  assert.deepEqual(defaultControllersConfiguration.job, { concurrentJobSyncs: 5 })
+  for (const { watches } of [logic, orphans])
+    assert.deepEqual(
+      watches.map(({ type }) => type.resource),
+      ['jobs', 'pods'],
+    )
   assert.deepEqual(logic.staleGuard?.metric, {
     name: 'job_controller_stale_sync_skips_total',
     kind: 'Job',
@@ -119,6 +128,20 @@ test('a Job that is gone is forgotten', () => {
   informers.apply(resources.jobs, job())
   const { backoff, awaitedRemovals, expectationsMet } = logic.observe('ns/work')!
   assert.deepEqual([backoff.failures, awaitedRemovals.size, expectationsMet], [0, 0, true])
+})
+
+test('an end that was written is known before the cache shows it', () => {
+  const { logic, informers } = wired()
+  const successful = { type: 'SuccessCriteriaMet', status: 'True', reason: 'r' }
+  const ended = job({
+    spec: { completions: 0 },
+    status: { startTime: '2025-01-01T00:00:00Z', conditions: [successful] },
+  })
+  informers.apply(resources.jobs, ended)
+  const sync = () => drive(logic.reconcile(logic.observe('ns/work')!)).writes.length
+  assert.ok(sync() > 0)
+  assert.equal(logic.observe('ns/work')!.knownFinished, true)
+  assert.equal(sync(), 0)
 })
 
 test('orphans are looked up and let go', () => {

@@ -179,6 +179,24 @@ test('per index: an ignored failure is not counted, and counts for the wait and 
   )
 })
 
+test('per index: a failure that counts keeps the ignored ones in their annotation', () => {
+  const failed = jobPod('a', {
+    index: 0,
+    failures: 1,
+    ignoredFailures: 2,
+    phase: 'Failed',
+    finishedSecondsAgo: 9_999,
+  })
+  const subject = perIndexJob({ ...INDEX_RULES, backoffLimitPerIndex: 4 })
+  const [create] = syncOf(subject, [failed, jobPod('b', { index: 1, failures: 0 })]).writes
+  assert.ok(create?.verb === 'create')
+  assert.deepEqual(create.object.metadata?.annotations, {
+    'batch.kubernetes.io/job-completion-index': '0',
+    'batch.kubernetes.io/job-index-failure-count': '2',
+    'batch.kubernetes.io/job-index-ignored-failure-count': '2',
+  })
+})
+
 test('per index: of several failed pods of an index the one that knows most failures is kept', () => {
   const first = jobPod('z', { index: 0, failures: 0, phase: 'Failed', finishedSecondsAgo: 1 })
   const second = jobPod('a', { index: 0, failures: 1, phase: 'Failed', finishedSecondsAgo: 2 })

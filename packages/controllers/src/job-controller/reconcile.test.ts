@@ -397,6 +397,31 @@ test('a Job that is resumed starts anew', () => {
     { ...conditionOf('Suspended', 'JobResumed', 'Job resumed'), status: 'False' },
   ])
   assert.deepEqual(reasonsOf(synced), ['SuccessfulCreate', 'Resumed'])
+  assert.deepEqual(synced.events.at(-1), {
+    type: 'Normal',
+    reason: 'Resumed',
+    message: 'Job resumed',
+  })
+  const { events } = syncOf(job({ spec: { suspend: true } }), [])
+  assert.deepEqual(events, [{ type: 'Normal', reason: 'Suspended', message: 'Job suspended' }])
+})
+
+test('`status.uncountedTerminatedPods` nil becomes an empty object', () => {
+  const synced = syncOf(job({ status: {} }), [])
+  assert.deepEqual(lastStatusOf(synced).uncountedTerminatedPods, {})
+})
+
+test('what a Job does not say: one pod at a time, six failures', () => {
+  const { parallelism: _, backoffLimit: _limit, ...spec } = job().spec!
+  const silent = { ...job(), spec }
+  assert.deepEqual(podWritesOf(syncOf(silent, [])).length, 1)
+  const failures = (count: number) =>
+    syncOf({ ...silent, status: { ...silent.status, failed: count } }, [
+      jobPod('p', { phase: 'Failed', finishedSecondsAgo: 9_999 }),
+    ])
+  const announced = (count: number) =>
+    lastStatusOf(failures(count)).conditions?.some(({ type }) => type === 'FailureTarget') ?? false
+  assert.deepEqual([announced(5), announced(6)], [false, true])
 })
 
 test('suspension is not judged while pods are not managed', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
+import { newControllerRef, resources } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import { PrometheusRegistry } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
@@ -180,6 +180,14 @@ test('a pod that changes its Job concerns both, one that loses it those that mat
   })
   assert.deepEqual(updated(jobPod('p'), moved), LATER)
   assert.equal(memory.awaitedRemovals('ns/work', 'work-uid').size, 0)
+  const other = job({ metadata: { name: 'other', uid: 'other-uid' } })
+  const adopted = newer(jobPod('p'), {
+    ownerReferences: [newControllerRef(other, resources.jobs)],
+  })
+  assert.deepEqual(watching(job(), other).updated(jobPod('p'), adopted), [
+    ...LATER,
+    { key: 'ns/other', afterMs: 1_000 },
+  ])
   const freed = newer(jobPod('p'), { ownerReferences: [] })
   assert.deepEqual(updated(jobPod('p'), freed), [...LATER, ...LATER])
   assert.deepEqual(updated(freed, newer(freed, { resourceVersion: '22' })), [])

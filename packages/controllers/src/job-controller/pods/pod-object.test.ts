@@ -121,3 +121,22 @@ test('a long name of the Job is cut so that the prefix has at most 58 characters
   const { metadata } = podForIndex(podForJob(owner), owner, 12)
   assert.equal(metadata?.generateName, `${'n'.repeat(54)}-12-`)
 })
+
+test('a pod of an index has all that a pod without one has', () => {
+  const owner = indexedJob({ spec: { template } })
+  const base = podForJob(owner, 'gang')
+  const made = podForIndex(base, owner, 2)
+  assert.deepEqual([made.apiVersion, made.kind], ['v1', 'Pod'])
+  assert.deepEqual(made.metadata, {
+    ...base.metadata,
+    generateName: 'work-2-',
+    labels: { a: 'b', 'batch.kubernetes.io/job-completion-index': '2' },
+    annotations: { note: 'x', 'batch.kubernetes.io/job-completion-index': '2' },
+  })
+  assert.deepEqual(made.spec, {
+    ...base.spec,
+    hostname: 'work-2',
+    initContainers: made.spec?.initContainers,
+    containers: made.spec?.containers,
+  })
+})
