@@ -152,3 +152,23 @@ test('an error of the first page, or of the deletion as a whole, is told', () =>
   }
   assert.equal(deletionOf(2 * PAGE_SIZE, { fail }).error, refusal)
 })
+
+test('a page is a hundred objects of the namespace, deleted in the background, and read without bodies', () => {
+  assert.equal(PAGE_SIZE, 100)
+  const seen: unknown[] = []
+  drive(deleteInPages(resources.configmaps, 'ns1'), {
+    onWrite(write) {
+      assert.ok(write.verb === 'deleteCollection')
+      const { namespace, options, limit } = write
+      seen.push([write.verb, namespace, options, limit])
+      return { ok: true, object: { metadata: { continue: 'x' } } as KubernetesObject }
+    },
+    onRead(read) {
+      const { namespace, limit, metadataOnly } = read as ListRead
+      seen.push([read.verb, namespace, limit, metadataOnly])
+      return { ok: true, object: { metadata: {}, items: [] } as KubernetesObject }
+    },
+  })
+  const deletion = ['deleteCollection', 'ns1', { propagationPolicy: 'Background' }, 100]
+  assert.deepEqual(seen, [deletion, ['list', 'ns1', 100, true], deletion])
+})

@@ -128,8 +128,94 @@ test('Given a terminating namespace with `kubernetes`, when content is empty, th
 })
 
 test('a phase that is not Terminating is set first', () => {
-  const { calls } = world(terminating({ phase: 'Active' }))
+  const active = terminating({ phase: 'Active' })
+  const { calls, written } = world(active)
   assert.deepEqual(calls.slice(0, 2), ['get namespaces', 'update namespaces/status'])
+  const [first] = written
+  assert.ok(first?.verb === 'update')
+  assert.deepEqual(first.object, { ...active, status: { phase: 'Terminating' } })
+})
+
+test('a namespace keeps all else in each of its writes', () => {
+  const kept = { type: 'Mine', status: 'True', reason: 'Of', message: 'somebody else' }
+  const conditions = [{ ...kept, lastTransitionTime: '2025-01-01T00:00:00Z' }]
+  const plain = terminating({ phase: 'Active', finalizers: ['kubernetes', 'other'], conditions })
+  const namespace: Namespace = {
+    ...plain,
+    metadata: { ...plain.metadata, labels: { team: 'x' } },
+    spec: { ...plain.spec, ...{ more: 1 } },
+    status: { ...plain.status, ...{ more: 2 } },
+  }
+  const [phase, pass, release] = world(namespace).written.flatMap((write) =>
+    write.verb === 'update' ? [write.object as Namespace] : [],
+  )
+  const at = (resourceVersion: string) => ({ ...namespace.metadata, resourceVersion })
+  const status = { ...namespace.status, phase: 'Terminating' }
+  assert.deepEqual(phase, { ...namespace, status })
+  assert.deepEqual(pass, {
+    ...namespace,
+    metadata: at('8'),
+    status: { ...status, conditions: pass?.status?.conditions },
+  })
+  assert.deepEqual(pass.status?.conditions?.[0], conditions[0])
+  assert.deepEqual(release, {
+    ...pass,
+    metadata: at('9'),
+    spec: { ...namespace.spec, finalizers: ['other'] },
+  })
+})
+
+test('after a conflict the namespace is written as it is by then, and not if it is another one', () => {
+  const tried = (uid: string) => {
+    const writes: Namespace[] = []
+    let reads = 0
+    const { result } = drive(reconcile(terminating({ phase: 'Active' })), {
+      onRead(read): Outcome {
+        if (read.verb === 'discover') return { ok: false, error: 'enough', attempted: true }
+        const first = ++reads === 1
+        const active = terminating({ phase: 'Active' })
+        const metadata = { ...active.metadata, uid, resourceVersion: '70', labels: { a: 'b' } }
+        return { ok: true, object: first ? active : { ...active, metadata } }
+      },
+      onWrite(write): Outcome {
+        if (write.verb !== 'update') return { ok: false, error: 'enough', attempted: true }
+        writes.push(write.object as Namespace)
+        return writes.length === 1
+          ? { ok: false, error: statusError(409, 'Conflict'), attempted: true }
+          : { ok: true, object: write.object }
+      },
+    })
+    const versions = writes.slice(0, 2).map(({ metadata }) => metadata?.resourceVersion)
+    return { versions, labels: writes[1]?.metadata?.labels, error: errorText(result?.error) }
+  }
+  const same = tried('uid-1')
+  assert.deepEqual([same.versions, same.labels], [['7', '70'], { a: 'b' }])
+  const other = tried('uid-2')
+  assert.deepEqual(other.versions, ['7'])
+  assert.equal(other.error, 'namespace uid has changed across retries')
+})
+
+test('a namespace that cannot be read or written is the error', () => {
+  const refusal = statusError(500, 'InternalError', 'broken')
+  const failing = (verb: string) =>
+    errorText(
+      world(terminating({ phase: 'Active' }), {
+        fail: (call) => (call.verb === verb ? refusal : undefined),
+      }).result?.error,
+    )
+  assert.deepEqual([failing('get'), failing('update')], ['broken', 'broken'])
+})
+
+test('a discovery that fails as a whole is a condition and the error', () => {
+  const refusal = statusError(503, 'ServiceUnavailable', 'down')
+  const { conditions, result } = world(terminating(), {
+    fail: (call) => (call.verb === 'discover' ? refusal : undefined),
+  })
+  assert.deepEqual(
+    [conditions?.[0]?.status, conditions?.[0]?.reason, conditions?.[0]?.message],
+    ['True', 'DiscoveryFailed', 'down'],
+  )
+  assert.match(errorText(result?.error), /down/)
 })
 
 test('Given discovery error, then content calls happen, condition DiscoveryFailure is set, error returned, no finalize', () => {

@@ -73,3 +73,66 @@ test('failing groups of discovery are counted and named', () => {
     'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: m/v1: x',
   )
 })
+
+test('the conditions of a pass that found nothing, and of one that found all of it, are those of the page', () => {
+  const said = (findings: PassFindings) =>
+    conditionsAfterPass([], findings, NOW_MS)?.map((each) => [
+      each.type,
+      each.status,
+      each.reason,
+      each.message,
+    ])
+  assert.deepEqual(said(CLEAN), [
+    [
+      'NamespaceDeletionDiscoveryFailure',
+      'False',
+      'ResourcesDiscovered',
+      'All resources successfully discovered',
+    ],
+    [
+      'NamespaceDeletionGroupVersionParsingFailure',
+      'False',
+      'ParsedGroupVersions',
+      'All legacy kube types successfully parsed',
+    ],
+    [
+      'NamespaceDeletionContentFailure',
+      'False',
+      'ContentDeleted',
+      'All content successfully deleted, may be waiting on finalization',
+    ],
+    ['NamespaceContentRemaining', 'False', 'ContentRemoved', 'All content successfully removed'],
+    [
+      'NamespaceFinalizersRemaining',
+      'False',
+      'ContentHasNoFinalizers',
+      'All content-preserving finalizers finished',
+    ],
+  ])
+  const [type] = discovered().resources
+  const all: PassFindings = {
+    discoveryError: new Error('down'),
+    discoveryFailures: [],
+    deletionErrors: [new Error('a')],
+    remaining: [{ type: type!, count: 1 }],
+    finalizers: new Map([['f.io/f', 1]]),
+  }
+  assert.deepEqual(
+    said(all)?.map(([, status, reason, message]) => [status, reason, message]),
+    [
+      ['True', 'DiscoveryFailed', 'down'],
+      ['False', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'],
+      ['True', 'ContentDeletionFailed', 'Failed to delete all resource types, 1 remaining: a'],
+      [
+        'True',
+        'SomeResourcesRemain',
+        'Some resources are remaining: configmaps. has 1 resource instances',
+      ],
+      [
+        'True',
+        'SomeFinalizersRemain',
+        'Some content in the namespace has finalizers remaining: f.io/f in 1 resource instances',
+      ],
+    ],
+  )
+})

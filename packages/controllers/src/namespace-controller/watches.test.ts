@@ -5,7 +5,8 @@ import type { KubernetesObject, Namespace, Pod, ResourceType } from '@gyropilot/
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { testContext } from '@gyropilot/runtime/testing'
 import { terminating } from './fixtures.ts'
-import { lastOneWatch, namespaceWatch } from './watches.ts'
+import { FINALIZER_ESTIMATE_SECONDS, QUEUE_NAME, defaultNamespaceConfiguration } from './config.ts'
+import { LASTING_CONTENT, lastOneWatch, namespaceWatch } from './watches.ts'
 import { namespaceController } from './index.ts'
 
 test('only namespaces that are being deleted are looked at, five seconds after each event', () => {
@@ -75,4 +76,27 @@ test('names are those of the page', () => {
     [name, aliases, serviceAccount, enabledByDefault],
     ['namespace-controller', ['namespace'], 'namespace-controller', true],
   )
+})
+
+test('settings are those of the page', () => {
+  assert.deepEqual(defaultNamespaceConfiguration, {
+    concurrentNamespaceSyncs: 10,
+    namespaceSyncPeriodMs: 300_000,
+  })
+  assert.deepEqual([QUEUE_NAME, FINALIZER_ESTIMATE_SECONDS], ['namespace', 15])
+  assert.deepEqual(namespaceController.clientRate, { qpsFactor: 20, burstFactor: 100 })
+  const { type, resyncPeriodMs } = namespaceWatch(7_000)
+  assert.deepEqual([type, resyncPeriodMs], [resources.namespaces, 7_000])
+})
+
+test('the last pod, claim or service of a namespace is waited for, and read without its body', () => {
+  assert.deepEqual(LASTING_CONTENT, [
+    resources.pods,
+    resources.persistentvolumeclaims,
+    resources.services,
+  ])
+  const { informers } = testContext({ configuration: undefined })
+  const { lister } = informers.informer(resources.namespaces)
+  const watch = lastOneWatch(resources.services, lister, lister)
+  assert.deepEqual([watch.type, watch.metadataOnly], [resources.services, true])
 })
