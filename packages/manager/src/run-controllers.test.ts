@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
 import { controllers } from '@gyropilot/controllers'
 import { descriptor, managerWorld, obedientLoop, stubbornLoop } from './fixtures.ts'
 import { knownControllers } from './controller-names.ts'
@@ -122,6 +123,30 @@ test('Given a running manager, when /metrics is read, then informer_queued_items
     metrics.expose(),
     /^informer_queued_items\{group="",name="kube-controller-manager",resource="pods",version="v1"\} 0$/m,
   )
+  stop.abort()
+  await clock.advance(0)
+  await running
+})
+
+test('informers of metadata count too where upstream has a type for the kind', async () => {
+  const widgets = { ...resources.pods, group: 'example.com', resource: 'widgets', kind: 'Widget' }
+  const watched: readonly ResourceType[] = [
+    resources.limitranges,
+    resources.customresourcedefinitions,
+    widgets,
+  ]
+  const { run, clock, stop, metrics } = managerWorld([
+    descriptor('ttl-controller', ({ metadataInformers }) => {
+      for (const type of watched) metadataInformers.informer(type)
+      return obedientLoop
+    }),
+  ])
+  const running = run()
+  await clock.advance(0)
+  const counted = metrics.expose().match(/^informer_queued_items.*$/gm)
+  assert.deepEqual(counted, [
+    'informer_queued_items{group="",name="kube-controller-manager",resource="limitranges",version="v1"} 0',
+  ])
   stop.abort()
   await clock.advance(0)
   await running

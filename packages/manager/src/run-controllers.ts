@@ -1,5 +1,6 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
-import { groupResourceOf, resources } from '@gyropilot/api'
+import { apiVersionOf, groupResourceOf, resources } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
 import { RestMapper } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
@@ -35,6 +36,13 @@ const FIRST_CACHES_WAIT_MS = 100
 const DEFAULT_PROGRAM = 'kube-controller-manager'
 const EVENT_VERBOSITY = 3
 const PODS = groupResourceOf(resources.pods)
+/** Upstream's informers of these groups come with other clients than that of the typed factory, and have no name. */
+const OF_OTHER_CLIENTS = ['apiextensions.k8s.io', 'apiregistration.k8s.io']
+const TYPED: ReadonlySet<string> = new Set(
+  Object.values(resources)
+    .filter(({ group }) => !OF_OTHER_CLIENTS.includes(group))
+    .map(typeId),
+)
 /** A kind that was taken for known is looked for anew after it. */
 const MAPPING_AGE_MS = 30_000
 
@@ -308,11 +316,17 @@ function informerFactory(
     watchList: options.configuration.featureGates['WatchListClient'] ?? true,
     ...options.informers,
     resyncMs: () => resyncMs,
-    ...(metadataOnly
-      ? {}
-      : { metrics: { registry: metrics, name: options.program ?? DEFAULT_PROGRAM } }),
+    metrics: {
+      registry: metrics,
+      name: options.program ?? DEFAULT_PROGRAM,
+      shows: (type) => TYPED.has(typeId(type)),
+    },
     trimOf: (type) => (groupResourceOf(type) === PODS && !metadataOnly ? leanPod : undefined),
   })
+}
+
+function typeId(type: ResourceType): string {
+  return `${apiVersionOf(type)}/${type.resource}`
 }
 
 async function waitForApiServer(

@@ -37,8 +37,12 @@ export interface InformerFactoryOptions {
   readonly onAltered?: (error: Error) => void
   /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
   readonly onInconsistentList?: (error: Error) => void
-  /** With a name, informers report informer_* metrics under it. */
-  readonly metrics?: { readonly registry: MetricsRegistry; readonly name: string }
+  /** With a name, informers report informer_* metrics under it: all of them, or those that `shows` says yes to. */
+  readonly metrics?: {
+    readonly registry: MetricsRegistry
+    readonly name: string
+    readonly shows?: (type: ResourceType) => boolean
+  }
 }
 
 /**
@@ -108,6 +112,7 @@ export class SharedInformerFactory implements InformerFactory {
     } = this.#options
     const name = groupResourceOf(type)
     const fields = typeof fieldSelector === 'function' ? fieldSelector(type) : fieldSelector
+    const isShown = metrics !== undefined && metrics.shows?.(type) !== false
     return new SharedInformer<KubernetesObject>({
       ...options,
       ...(fields === undefined ? {} : { fieldSelector: fields }),
@@ -119,7 +124,7 @@ export class SharedInformerFactory implements InformerFactory {
       onWatchError: onWatchError && ((error) => onWatchError(type, error)),
       mutationDetector:
         onAltered && new MutationDetector({ clock: options.clock, name, onAltered }),
-      metrics: metrics && informerMetrics(metrics.registry, metrics.name, type),
+      metrics: isShown ? informerMetrics(metrics.registry, metrics.name, type) : undefined,
     })
   }
 }
