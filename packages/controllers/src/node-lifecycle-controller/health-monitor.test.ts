@@ -152,6 +152,24 @@ test('a node whose health could not be written has no vote', async () => {
   assert.equal(world.ofZone('zone_size', ''), 1)
 })
 
+test('eight nodes are looked at beside each other', async () => {
+  const names = Array.from({ length: 9 }, (_, index) => `n${index}`)
+  const world = monitoring(names.map((name) => node(name, { createdMs: LONG_AGO_MS })))
+  let asked = 0
+  const refusing = Promise.withResolvers<undefined>()
+  world.client.onRequest = ({ verb }: FakeRequest) => {
+    if (verb !== 'update') return undefined
+    asked++
+    return refusing.promise
+  }
+  const passed = world.pass()
+  await world.clock.advance(0)
+  assert.equal(asked, 8)
+  refusing.resolve(undefined)
+  await passed
+  assert.equal(asked, 9)
+})
+
 test('a pass that is stopped judges no zone', async () => {
   const world = monitoring([node('n', { ready: 'True' })])
   world.stopping.abort()

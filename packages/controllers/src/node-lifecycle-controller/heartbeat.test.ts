@@ -98,8 +98,15 @@ test('a refused status is written anew over the live node, five times, then left
   const nowMs = START_MS + 60_000
   const rules = () => evaluateHealth(silent, undefined, first, grace, () => nowMs)
   const onRead = () => ({ ok: true, object: silent }) as const
-  const never = drive(rules(), { nowMs, onRead, onWrite: () => refused(409, 'Conflict') })
+  const pauses: number[] = []
+  const never = drive(rules(), {
+    nowMs,
+    onRead,
+    onWrite: () => refused(409, 'Conflict'),
+    onWait: (waitMs) => void pauses.push(waitMs),
+  })
   assert.equal(never.writes.length, 5)
+  assert.deepEqual(pauses, [20, 20, 20, 20])
   assert.ok('error' in never.result)
   const once = drive(rules(), {
     nowMs,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { ResourceType, UnstructuredObject } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { SeededRandom } from '@gyropilot/foundation'
+import type { HistogramOptions } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeServer, RecordingMetrics, keysOf, testClock } from '../testing/index.ts'
 import { SharedInformerFactory } from './informer-factory.ts'
@@ -224,6 +225,15 @@ test('what an informer reports: what waits, the newest version that is a number,
   assert.equal(registry.value(queued, labels), 5)
   metrics.processed(2_000)
   assert.deepEqual(registry.observed('informer_processing_latency_seconds', labels), [2])
+})
+
+test('the times of informers are counted in the buckets of client-go', () => {
+  const registry = new RecordingMetrics()
+  informerMetrics(registry, 'm', resources.pods)
+  const { buckets } = registry.families.get(
+    'informer_processing_latency_seconds',
+  ) as HistogramOptions
+  assert.deepEqual(buckets, [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
 })
 
 test('an informer is run once however often it is started, and its errors are told with its type', async () => {

@@ -92,6 +92,26 @@ test('without the option nothing is copied', async () => {
   await factory.shutdown()
 })
 
+test('caches are compared every second, and copies go with the second time that they are put aside', async () => {
+  const clock = testClock()
+  let found = 0
+  const detector = new MutationDetector({
+    clock,
+    name: 'configmaps',
+    onAltered: () => void found++,
+  })
+  const object = configMap('a')
+  detector.capture(object)
+  const stopping = new AbortController()
+  detector.start(stopping.signal)
+  ;(object as { data: Record<string, string> }).data['a'] = '2'
+  await clock.advance(60_000)
+  assert.equal(found, 60)
+  await clock.advance(10 * 60_000)
+  assert.equal(found, 4 * 60)
+  stopping.abort()
+})
+
 test('copies stay for two minutes after the first have gone too, and nobody looks after the stop', async () => {
   const clock = testClock()
   const found: string[] = []

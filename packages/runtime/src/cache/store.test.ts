@@ -240,6 +240,7 @@ test('a selector answers what it accepts, and a miss says what was looked for', 
     () => getOrNotFound(new Store(), resources.deployments, 'x', 'a'),
     (error: StatusError) => {
       assert.deepEqual(error.status.details, { name: 'a', group: 'apps', kind: 'deployments' })
+      assert.equal(error.status.code, 404)
       return true
     },
   )

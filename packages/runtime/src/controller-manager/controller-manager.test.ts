@@ -276,6 +276,8 @@ test('leader election takes over after the 15 s lease of another, and controller
   await clock.advance(10_000)
   assert.deepEqual(keys, ['a', 'a', 'a'])
   assert.equal(holder(server), 'me')
+  const lease = server.get(resources.leases, 'default', 'website-operator') as Lease
+  assert.equal(lease.spec?.leaseDurationSeconds, 15)
   await stop()
   assert.equal(holder(server), 'me', 'not released unless asked for')
 })
@@ -391,7 +393,7 @@ test('probes: ping without checks; verbose, exclude and single checks; metrics a
     .complete(() => {})
   assert.match(
     await answer('/metrics'),
-    /controller_runtime_reconcile_total\{controller="website",result="success"\} 0/,
+    /^200 [^]*controller_runtime_reconcile_total\{controller="website",result="success"\} 0/,
   )
 })
 

@@ -102,6 +102,16 @@ test('a repeated event keeps its name and when it was first seen', async () => {
   assert.equal(repeated.lastTimestamp, '2026-01-01T00:01:00Z')
 })
 
+test('of 4096 others the oldest is forgotten, and its event is a new one', () => {
+  const { of } = correlating()
+  const about = (uid: string) => of({ involvedObject: { ...involvedObject, uid } })
+  about('first')
+  for (let other = 1; other < 4096; other++) about(`other-${other}`)
+  assert.equal(about('first')?.event.count, 2)
+  for (let other = 0; other < 4096; other++) about(`further-${other}`)
+  assert.equal(about('first')?.event.count, 1)
+})
+
 test('a quiet day gives no more than the burst', async () => {
   const { of, clock } = correlating()
   of()
