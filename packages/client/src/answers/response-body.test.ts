@@ -146,6 +146,13 @@ for (const [contentType, text] of REFUSED)
       code: 'ANSWER_UNDECODABLE',
     }))
 
+test('the page of a refusal is its text, whatever was asked for', async () => {
+  for (const status of [300, 403, 502]) {
+    const page = { ...answer('<html>', 'text/html'), status }
+    assert.equal(await readBody(page, 'GET /x', { object: true }), '<html>')
+  }
+})
+
 const TOLD: readonly (readonly [string, string, string])[] = [
   ['text/html; charset=utf-8', '<html>', "serializer for text/html; charset=utf-8 doesn't exist"],
   ['Text/HTML', '', "serializer for Text/HTML doesn't exist"],

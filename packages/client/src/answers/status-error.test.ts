@@ -57,6 +57,9 @@ test('Given reason or code, then each predicate answers by the rules.', () => {
   assert.equal(errors.isTooManyRequests(error('Forbidden', 429)), true)
   assert.equal(errors.isExpired(error('Gone', 410)), true)
   assert.equal(errors.isExpired(error('Expired')), true)
+  assert.equal(errors.isExpired(error(undefined, 410)), true)
+  assert.equal(errors.isExpired(error('SomethingNew', 410)), true)
+  assert.equal(errors.isExpired(error('Conflict', 410)), false)
 })
 
 test('predicates look through wrapped errors, also circular ones', () => {
@@ -73,6 +76,8 @@ test('predicates look through wrapped errors, also circular ones', () => {
 
 test('the delay hint is any above 0, and for ServerTimeout also 0', () => {
   assert.equal(error('TooManyRequests', 429, 3).retryAfterMs, 3000)
+  assert.equal(error('Conflict', 409, 1).retryAfterMs, 1000)
+  assert.equal(error('ServerTimeout', 500, 2).retryAfterMs, 2000)
   assert.equal(error('TooManyRequests', 429, 0).retryAfterMs, undefined)
   assert.equal(error('TooManyRequests', 429).retryAfterMs, undefined)
   assert.equal(error('ServerTimeout', 500).retryAfterMs, 0)

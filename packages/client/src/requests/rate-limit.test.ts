@@ -40,14 +40,17 @@ test('a waiter that gives up gives its token back', async () => {
   assert.equal(bucket.wait(), 0)
 })
 
-test('negative qps is no limit, 0 the default of 5 and 10, positive qps needs a burst', () => {
+test('negative qps is no limit, 0 the default of 5 and 10, positive qps needs a burst', async () => {
   const clock = virtualClock()
   assert.equal(rateLimiterFor(clock, -1), noRateLimit)
   const standard = rateLimiterFor(clock)
   for (let i = 0; i < 10; i++) assert.equal(standard.wait(), 0)
-  assert.notEqual(standard.wait(), 0)
+  const next = standard.wait()
+  await clock.advance(200)
+  assert.equal(await next, 200)
+  assert.equal(rateLimiterFor(clock, 0.5, 1).wait(), 0)
   assert.throws(
-    () => rateLimiterFor(clock, 5, 0),
+    () => rateLimiterFor(clock, 0.5, 0),
     (error) =>
       error instanceof GyropilotError &&
       error.code === 'RATE_LIMIT_INVALID' &&
