@@ -70,6 +70,8 @@ test('an account that exists costs one request: that for its token', async () =>
     server.requests.map(({ verb }) => verb),
     ['create token'],
   )
+  const { spec } = server.requests[0]!.body as { spec: unknown }
+  assert.deepEqual(spec, { expirationSeconds: 3600 })
   assert.deepEqual(sent, ['Bearer token-1'])
 })
 

@@ -376,6 +376,15 @@ const valid: readonly (readonly string[])[] = [
   ['--concurrent-gc-syncs=0', '--concurrent-namespace-syncs=0', '--concurrent-deployment-syncs=0'],
   ['--terminated-pod-gc-threshold=-1'],
   ['--authorization-always-allow-paths=/healthz,/debug/*'],
+  ['--attach-detach-reconcile-sync-period=1s', '--secure-port=65535'],
+  ['--max-endpoints-per-slice=1000', '--mirroring-max-endpoints-per-subset=1000'],
+  ['--concurrent-service-endpoint-syncs=50', '--mirroring-concurrent-service-endpoint-syncs=50'],
+  ['--max-endpoints-per-slice=1', '--mirroring-max-endpoints-per-subset=1'],
+  ['--concurrent-service-endpoint-syncs=1', '--mirroring-concurrent-service-endpoint-syncs=1'],
+  ['--concurrent-daemonset-syncs=1', '--concurrent-statefulset-syncs=1'],
+  ['--concurrent-device-taint-eviction-syncs=1', '--concurrent-resourceclaim-syncs=1'],
+  ['--concurrent-ephemeralvolume-syncs=1', '--concurrent-horizontal-pod-autoscaler-syncs=1'],
+  ['--concurrent-job-syncs=1', '--concurrent-cron-job-syncs=1'],
 ]
 
 for (const args of valid)
@@ -408,6 +417,10 @@ const invalid: readonly (readonly [readonly string[], RegExp])[] = [
   ],
   [['--concurrent-service-endpoint-syncs=51'], /must not be more than 50, but got 51/],
   [['--mirroring-max-endpoints-per-subset=0'], /must not be less than 1, but got 0/],
+  [['--max-endpoints-per-slice=1001'], /must not be more than 1000, but got 1001/],
+  [['--mirroring-max-endpoints-per-subset=1001'], /must not be more than 1000, but got 1001/],
+  [['--mirroring-concurrent-service-endpoint-syncs=51'], /must not be more than 50, but got 51/],
+  [['--secure-port=-1'], /--secure-port -1 must be between 0 and 65535, inclusive/],
 ]
 
 for (const [args, message] of invalid) {
