@@ -19,7 +19,7 @@ function playerOf(group: string, scenario: string): string {
 test('the states and events of upstream are reached, with no more writes than it took', { timeout: 1_500_000 }, (t) =>
   playScenarios(t, {
     folder: 'scenarios',
-    controllers: ['*', 'selinux-warning-controller'],
+    controllers: ['*', 'selinux-warning-controller', 'bootstrap-signer-controller', 'token-cleaner-controller'],
     featureGates: ['StorageVersionMigrator'],
     prepare: serveMigrations,
     player: playerOf,
