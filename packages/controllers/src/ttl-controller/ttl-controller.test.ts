@@ -35,6 +35,8 @@ const needed: readonly [string | undefined, number, boolean][] = [
   ['0', 0, false],
   ['15', 15, false],
   ['015', 15, false],
+  ['+15', 15, false],
+  [' 15', 15, true],
   ['15', 0, true],
   ['0', 15, true],
   ['15s', 15, true],
