@@ -199,13 +199,13 @@ test(
   'a folder that cannot be made is told, where Node would try for ever',
   { skip: !existsSync('/proc/self') },
   () => {
-    const gone = /no such file or directory, mkdir '\/proc\/none'/
-    refused(gyroBinary, ['envtest', '--dir=/proc/none/assets'], 1, gone)
+    const assets = ['envtest', '--dir=/proc/none/assets']
+    refused(gyroBinary, assets, 1, /: \/proc\/none: no such file or directory/)
     refused(
       managerBinary,
       [`--kubeconfig=${gyro.kubeconfig}`, '--cert-dir=/proc/none/pki'],
       1,
-      gone,
+      /no such file or directory, mkdir '\/proc\/none'/,
     )
   },
 )

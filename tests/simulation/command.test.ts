@@ -123,7 +123,7 @@ const SCHEDULES: readonly (readonly [string, RegExp])[] = [
   ['[{"world":{}}]', /^gyro: --schedule: entry 0 has no number atMs\n$/],
   ['[{"atMs":1,"world":null}]', /^gyro: --schedule: entry 0 has no object world\n$/],
   ['[{"atMs":1,"event":{},"ordinal":0}]', /^gyro: --schedule: entry 0 has no object fault\n$/],
-  [join(folder, 'none.json'), /^gyro: --schedule: .*none\.json: no such file or folder\n$/],
+  [join(folder, 'none.json'), /^gyro: --schedule: .*none\.json: no such file or directory\n$/],
 ]
 for (const [schedule, wanted] of SCHEDULES) {
   test(`--schedule ${schedule.replace(folder, '')} is refused in one line, with exit code 2`, () => {

@@ -39,7 +39,7 @@ test('what is in the way of a file is told with its place, without codes of the 
   assert.equal(fileProblem(Object.assign(full, { path: '/a' })), '/a: the disk is full')
   assert.equal(
     of(() => makeDirectory('/proc/none/a')),
-    '/proc/none: no such file or folder',
+    '/proc/none: no such file or directory',
   )
   const rare = Object.assign(new Error("EMLINK: too many links, link '/a'"), {
     code: 'EMLINK',

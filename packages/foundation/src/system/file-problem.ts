@@ -5,7 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EEXIST: 'it is a file, not a folder',
   EISDIR: 'it is a folder, not a file',
-  ENOENT: 'no such file or folder',
+  ENOENT: 'no such file or directory',
   ENOSPC: 'the disk is full',
   ENOTDIR: 'a part of its path is a file, not a folder',
   EPERM: 'permission denied',

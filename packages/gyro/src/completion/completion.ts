@@ -56,6 +56,7 @@ const VALUES: Values = {
   components: COMPONENTS,
   cloud: cloudProviders().names,
   output: ['text', 'json'],
+  'pod-security': ['privileged', 'baseline', 'restricted'],
   kubeconfig: 'file',
   'cloud-config': 'file',
   'data-dir': 'folder',

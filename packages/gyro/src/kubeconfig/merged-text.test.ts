@@ -59,6 +59,14 @@ test('a file as kubectl writes it keeps its lists at the margin', () => {
   assert.match(added(THEIRS), /^users:\n  - name: me$/m)
 })
 
+test('a kubeconfig of the cluster that somebody has emptied is told, not fallen over', () => {
+  for (const own of ['', 'clusters: []\n', 'clusters: [{name: gyro}]\n'])
+    assert.deepEqual(withCluster('', own, CLUSTER), {
+      problem:
+        'gets no entry: the kubeconfig of the cluster itself has lost its cluster, user or context: start it again',
+    })
+})
+
 test('a context that was chosen meanwhile stays chosen', () => {
   const chosen = added(THEIRS).replace('current-context: gyro-shop', 'current-context: production')
   assert.match(textOf(withoutCluster(chosen, CLUSTER)), /^current-context: production/m)

@@ -23,17 +23,17 @@ export interface MergedCluster {
 export function withCluster(text: string, own: string, { name, server }: MergedCluster): Merged {
   const document = documentOf(text)
   if (typeof document === 'string') return { problem: document }
-  const theirs = parseDocument(own).toJS() as Record<string, [Record<string, object>]>
+  const theirs = firstEntries(own)
+  if (theirs === undefined)
+    return {
+      problem:
+        'gets no entry: the kubeconfig of the cluster itself has lost its cluster, user or context: start it again',
+    }
   const mark = [{ name: MARK, extension: { server } }]
   const values = {
-    cluster: { ...theirs['clusters']![0]['cluster'], extensions: mark },
-    user: { ...theirs['users']![0]['user'], extensions: mark },
-    context: {
-      ...theirs['contexts']![0]['context'],
-      cluster: name,
-      user: name,
-      extensions: mark,
-    },
+    cluster: { ...theirs.cluster, extensions: mark },
+    user: { ...theirs.user, extensions: mark },
+    context: { ...theirs.context, cluster: name, user: name, extensions: mark },
   }
   for (const [list, key] of KINDS) {
     const entries = listOf(document, list)
@@ -48,6 +48,19 @@ export function withCluster(text: string, own: string, { name, server }: MergedC
   }
   document.set('current-context', name)
   return { text: written(document, text) }
+}
+
+/** Undefined: somebody has edited the file, and one is missing. */
+function firstEntries(text: string): Record<'cluster' | 'user' | 'context', object> | undefined {
+  const document = parseDocument(text)
+  const [cluster, user, context] = KINDS.map(([list, key]) => document.getIn([list, 0, key]))
+  return isMap(cluster) && isMap(user) && isMap(context)
+    ? {
+        cluster: cluster.toJS(document) as object,
+        user: user.toJS(document) as object,
+        context: context.toJS(document) as object,
+      }
+    : undefined
 }
 
 /** Entries of that name that are marked for that server go; so does the choice of the context, as kind does it. */
