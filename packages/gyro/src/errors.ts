@@ -169,7 +169,8 @@ export const gyroErrors = defineErrors({
   KUBECONFIG_NOT_WRITTEN: {
     exitCode: 1,
     meaning:
-      'The kubeconfig, or a key that stands beside it, could not be written where --kubeconfig says.',
-    remedy: 'Choose a file that this user may write.',
+      'The kubeconfig, or a key that stands beside it, could not be written where --kubeconfig says, or a file stands there that is not of gyro up.',
+    remedy:
+      'Choose a file that this user may write, or that is not there; --merge-kubeconfig adds to an existing one.',
   },
 })

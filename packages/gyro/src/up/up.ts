@@ -28,7 +28,12 @@ import { isDetached, placeOf } from './place.ts'
 import { publishClusterInfo } from './cluster-info.ts'
 import { outside } from './outside.ts'
 import { helpText } from './help.ts'
-import { kubeconfigPlace, ownedText, runningOwnerOf } from './files/kubeconfig-file.ts'
+import {
+  isReplaceable,
+  kubeconfigPlace,
+  ownedText,
+  runningOwnerOf,
+} from './files/kubeconfig-file.ts'
 import type { KubeconfigPlace } from './files/kubeconfig-file.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
@@ -279,6 +284,11 @@ function writeKubeconfig(options: UpOptions, text: string, port: number): Kubeco
   const path = resolve(options.kubeconfig || join(placeOf(options), 'kubeconfig'))
   const asked = options.kubeconfig !== ''
   const place = kubeconfigPlace({ path, asked, port }, runningOwnerOf)
+  if (!isReplaceable(place.path))
+    throw gyroErrors.make(
+      'KUBECONFIG_NOT_WRITTEN',
+      `${place.path} is not of gyro up, and would be lost: choose another file with --kubeconfig; --merge-kubeconfig adds this cluster to ~/.kube/config`,
+    )
   write(place.path, ownedText(text, process.pid))
   return place
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
+import { isReplaceable, kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
 import { keptPort, portsToTry, rememberPort } from './port-file.ts'
 
 const wish = { path: '.gyropilot/kubeconfig', asked: false, port: 7001 }
@@ -39,6 +39,27 @@ test('a file knows its process; only others that run count', (t) => {
   ] as const) {
     writeFileSync(path, text)
     assert.equal(runningOwnerOf(path), owner, text)
+  }
+})
+
+test('a file is replaced when it is ours, also when kubectl has edited it, and never with clusters of others', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'kubeconfig')
+  assert.ok(isReplaceable(path))
+  const ours = 'clusters:\n- cluster:\n    server: a\n  name: gyro\nusers:\n- name: "admin"\n'
+  for (const [text, is] of [
+    ['', true],
+    [' \n', true],
+    [ownedText('kind: Config\n', 2 ** 22 + 1), true],
+    [ours, true],
+    [`${ours}- name: other\n`, false],
+    ['{\n  "clusters": [\n    {\n      "name": "kind"\n', false],
+    ['{"clusters":[{"name":"kind"}]}', false],
+    ['a diary\n', false],
+  ] as const) {
+    writeFileSync(path, text)
+    assert.equal(isReplaceable(path), is, text)
   }
 })
 

@@ -3,6 +3,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { processIdentity } from '../../running/process-identity.ts'
 
 const OWNER = /^# gyro up, process (\d+)(?: of (.+))?\n/
+/** Of the cluster and the context, and of the user, as kubeconfigText calls them. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['gyro', 'admin'])
 
 export interface KubeconfigPlace {
   readonly path: string
@@ -45,17 +47,27 @@ export function kubeconfigPlace(
 
 /** The process that wrote the file, when it is another one that still runs: not one that only its parent has not heard of yet. */
 export function runningOwnerOf(path: string): number | undefined {
-  let text: string
-  try {
-    // A pipe, as /dev/stdout may be, would be read until somebody writes to it.
-    if (!statSync(path).isFile()) return undefined
-    text = readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
-  const [, number = '0', start] = OWNER.exec(text) ?? []
+  const [, number = '0', start] = OWNER.exec(textOf(path)) ?? []
   const owner = Number(number)
   if (owner === 0 || owner === process.pid) return undefined
   const identity = processIdentity(owner)
   return identity === undefined || (start !== undefined && start !== identity) ? undefined : owner
+}
+
+/** Nothing but a cluster of ours is lost when the file is replaced. */
+export function isReplaceable(path: string): boolean {
+  const text = textOf(path)
+  if (text.trim() === '' || OWNER.test(text)) return true
+  // Without its first line, where kubectl has edited it.
+  const names = [...text.matchAll(/^[\s-]*"?name"?: *"?([^"\s,]*)/gm)].map(([, name = '']) => name)
+  return names.length > 0 && names.every((name) => OWN_NAMES.has(name))
+}
+
+/** Empty: there is no such file, or no text in it that can be read. A pipe, as /dev/stdout may be, would be waited for. */
+function textOf(path: string): string {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : ''
+  } catch {
+    return ''
+  }
 }

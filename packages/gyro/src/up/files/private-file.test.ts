@@ -32,18 +32,15 @@ test('a file is replaced for this user alone, where a link leads to, and nothing
   assert.deepEqual(readdirSync(root).sort(), ['file', 'link'])
 })
 
-test('what is no regular file is neither replaced nor waited for', { timeout: 10_000 }, (t) => {
+test('a folder or a pipe is neither replaced nor waited for', { timeout: 10_000 }, (t) => {
   const root = mkdtempSync(join(tmpdir(), 'private-file-'))
   t.after(() => rmSync(root, { recursive: true }))
-  mkdirSync(join(root, 'folder'))
-  execFileSync('mkfifo', [join(root, 'pipe')])
-  for (const name of ['folder', 'pipe']) {
-    const path = join(root, name)
-    assert.equal(runningOwnerOf(path), undefined)
-    assert.throws(() => replacePrivateFile(path, 'text'), {
-      message: `${path}: is no regular file`,
-    })
-  }
+  const [folder, pipe] = [join(root, 'folder'), join(root, 'pipe')] as const
+  mkdirSync(folder)
+  execFileSync('mkfifo', [pipe])
+  assert.deepEqual([folder, pipe].map(runningOwnerOf), [undefined, undefined])
+  assert.throws(() => replacePrivateFile(folder, 'text'), { code: 'EISDIR' })
+  assert.throws(() => replacePrivateFile(pipe, 'text'), { message: `${pipe}: is no regular file` })
   assert.deepEqual(readdirSync(root).sort(), ['folder', 'pipe'])
 })
 

@@ -10,11 +10,12 @@ export function replacePrivateFile(path: string, text: string): void {
 
 /**
  * Whoever reads meanwhile, or after a crash, sees the former text or the new one. A link stays one: what it leads to is replaced. Throws,
- * besides what the file system does, for what is no regular file: /dev/null shall stay what it is.
+ * besides what the file system does, for a device or a pipe: /dev/null shall stay what it is.
  */
 export function replaceFile(path: string, text: string, mode: number): void {
   const kept = statSync(path, { throwIfNoEntry: false })
-  if (kept !== undefined && !kept.isFile()) throw new Error(`${path}: is no regular file`)
+  if (kept !== undefined && !kept.isFile() && !kept.isDirectory())
+    throw new Error(`${path}: is no regular file`)
   const file = kept === undefined ? path : realpathSync(path)
   makeDirectory(dirname(file))
   const unfinished = `${file}.${process.pid}.tmp`
