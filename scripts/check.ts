@@ -3,6 +3,7 @@
 //
 //   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`; `nightly`: those that no other run has
 import { spawn, spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { availableParallelism, constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { root } from './source-files.ts'
@@ -172,6 +173,16 @@ const chosen = steps.filter(({ name, nightly }) =>
     ? wanted.length === 0 || wanted.includes(name)
     : wanted.includes(NIGHTLY) || wanted.includes(name),
 )
+// Node's test runner is content with no file at all: a folder with another name would pass for ever.
+const empty = chosen.flatMap(({ name, command }) =>
+  command
+    .filter((arg) => arg.endsWith('.test.ts') && globSync(arg, { cwd: root }).length === 0)
+    .map((pattern) => `${name}: no test is called ${pattern}`),
+)
+if (empty.length > 0) {
+  console.error(`check: ${empty.join('; ')}`)
+  process.exit(2)
+}
 const inLane = (lane: Step['lane']): readonly Step[] => chosen.filter((step) => step.lane === lane)
 const failed: string[] = []
 

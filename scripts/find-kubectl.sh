@@ -38,7 +38,9 @@ fetch_from() {
     dpkg-deb -x "$work"/package/kubectl_*.deb "$work/files"
     is_in_range "$(minor_of "$work/files/usr/bin/kubectl")" || continue
     mkdir -p "$cache"
-    mv "$work/files/usr/bin/kubectl" "$cache/kubectl-${version%%+*}"
+    # Another file system, perhaps: only a renaming within one is a single step.
+    mv "$work/files/usr/bin/kubectl" "$cache/.kubectl.$$"
+    mv "$cache/.kubectl.$$" "$cache/kubectl-${version%%+*}"
     echo "$cache/kubectl-${version%%+*}"
     return 0
   done < <(apt-cache madison "${apt[@]}" kubectl | awk -F'[ |]+' '{ print $3 }')

@@ -7,8 +7,8 @@
 //
 // Survivors that cannot matter are explained in scripts/mutate/explained.json.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -50,21 +50,28 @@ const { values, positionals } = parseArgs({
     tests: { type: 'string', multiple: true },
   },
 })
+const [least, jobs] = [Number(values.least), Number(values.jobs)]
+const missing = positionals.filter((path) => !existsSync(path))
+if (missing.length > 0) usage(`there is no ${missing.join(', ')}`)
+if (!(least >= 0 && least <= 100)) usage(`--least ${values.least} is no percentage`)
+if (!(Number.isInteger(jobs) && jobs > 0)) usage(`--jobs ${values.jobs} is no number of jobs`)
 const files = [...new Set(positionals.flatMap(filesOf))]
-if (files.length === 0) {
-  console.error(
-    'usage: node scripts/mutate.ts [--least PERCENT] [--jobs N] [--tests FILE]... FILE_OR_FOLDER...',
-  )
-  process.exit(2)
-}
+if (files.length === 0) usage('no sources are named')
 const tools = pinnedTools('mutate')
 const tree = copiedTree()
 try {
   stryker()
   const report = JSON.parse(readFileSync(join(tree, 'mutants.json'), 'utf8')) as Report
-  process.exitCode = summary(report) < Number(values.least) ? 1 : 0
+  process.exitCode = summary(report) < least ? 1 : 0
 } finally {
   rmSync(tree, { recursive: true, force: true })
+}
+
+function usage(problem: string): never {
+  console.error(
+    `mutate: ${problem}\nusage: node scripts/mutate.ts [--least PERCENT] [--jobs N] [--tests FILE]... FILE_OR_FOLDER...`,
+  )
+  process.exit(2)
 }
 
 function filesOf(argument: string): readonly string[] {
@@ -104,7 +111,7 @@ function soonestFirst(testFiles: readonly string[]): readonly string[] {
 
 /** What git knows or would know, with the packages of the copy under their names: Stryker changes files where they are. */
 function copiedTree(): string {
-  const folder = join(tmpdir(), `gyropilot-mutate-${process.pid}`)
+  const folder = mkdtempSync(join(tmpdir(), 'gyropilot-mutate-'))
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root })
   for (const file of listed.toString().trim().split('\n')) {
     if (
@@ -140,7 +147,7 @@ function stryker(): void {
     ignorers: ['logging'],
     reporters: ['json', 'progress'],
     jsonReporter: { fileName: 'mutants.json' },
-    concurrency: Number(values.jobs),
+    concurrency: jobs,
     coverageAnalysis: 'perTest',
     inPlace: true,
     disableTypeChecks: false,

@@ -16,7 +16,7 @@ test('what somebody may have meant', () => {
     ['x', undefined],
     ['nods', 'nodes'],
     ['fort', 'port'],
-    ['rust', undefined],
+    ['pods', undefined],
     ['foo', undefined],
     ['', undefined],
   ]
