@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -29,6 +29,7 @@ import {
 import type { Logger } from '@gyropilot/foundation'
 import { exposeFeatureGates } from '@gyropilot/manager/feature-gates'
 import { gyroErrors } from '../errors.ts'
+import { replaceFile, replacePrivateFile } from '../up/files/private-file.ts'
 import { wantedParts } from './wanted-parts.ts'
 import { staticTokens } from './api-server-options.ts'
 import type { ApiServerFlagOptions } from './api-server-options.ts'
@@ -103,8 +104,9 @@ function servingOf(
     try {
       makeDirectory(certDir, 0o755)
       // With its authority, which clients may then take from here.
-      writeFileSync(certificateFile, made.serving.certificatePem + made.authority.certificatePem)
-      writeFileSync(keyFile, made.serving.privateKeyPem, { mode: 0o600 })
+      const chain = made.serving.certificatePem + made.authority.certificatePem
+      replaceFile(certificateFile, chain, 0o644)
+      replacePrivateFile(keyFile, made.serving.privateKeyPem)
     } catch (error) {
       throw unreadable(`error creating self-signed certificates: ${errorText(error)}`, error)
     }
