@@ -140,12 +140,12 @@ test('a namespace keeps all else in each of its writes', () => {
   const kept = { type: 'Mine', status: 'True', reason: 'Of', message: 'somebody else' }
   const conditions = [{ ...kept, lastTransitionTime: '2025-01-01T00:00:00Z' }]
   const plain = terminating({ phase: 'Active', finalizers: ['kubernetes', 'other'], conditions })
-  const namespace: Namespace = {
+  const namespace = {
     ...plain,
     metadata: { ...plain.metadata, labels: { team: 'x' } },
-    spec: { ...plain.spec, ...{ more: 1 } },
-    status: { ...plain.status, ...{ more: 2 } },
-  }
+    spec: { ...plain.spec, more: 1 },
+    status: { ...plain.status, more: 2 },
+  } as Namespace
   const [phase, pass, release] = world(namespace).written.flatMap((write) =>
     write.verb === 'update' ? [write.object as Namespace] : [],
   )
@@ -404,4 +404,24 @@ test('what was empty is listed at the end, when all else was deleted, and what h
   const ofPods = calls.filter((call) => call.endsWith(' pods'))
   assert.deepEqual(calls.slice(2, 5), ofPods, 'these are not left for later')
   assert.match(errorText(result?.error), /unexpected items still remain .*Resource=configmaps/)
+})
+
+test('while pods remain nothing is said of what remains, and what failed is the error', () => {
+  const failed = new Map([['m.io/v1', 'unavailable']])
+  const { conditions, result, calls } = world(terminating(), {
+    content: { pods: [held('p', 'a.io/b')] },
+    discovery: { ...discovered(), failed },
+  })
+  assert.deepEqual(
+    conditions?.map(({ status, reason }) => [status, reason]),
+    [
+      ['True', 'DiscoveryFailed'],
+      ['False', 'ParsedGroupVersions'],
+      ['False', 'ContentDeleted'],
+      ['False', 'ContentRemoved'],
+      ['False', 'ContentHasNoFinalizers'],
+    ],
+  )
+  assert.match(errorText(result?.error), /m\.io\/v1: unavailable/)
+  assert.ok(!calls.includes('deleteCollection configmaps'))
 })

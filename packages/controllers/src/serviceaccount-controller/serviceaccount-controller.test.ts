@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Namespace, ServiceAccount } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { drive, fakeInformers } from '@gyropilot/runtime/testing'
+import { DeletedFinalStateUnknown, SharedInformerFactory } from '@gyropilot/runtime'
+import { drive, fakeInformers, startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { refused } from '../workload-support/fixtures.ts'
-import { ENSURED_ACCOUNTS } from './config.ts'
+import { defaultControllersConfiguration } from '../configuration.ts'
+import { ENSURED_ACCOUNTS, QUEUE_NAME, WORKERS } from './config.ts'
 import { observe } from './observe.ts'
 import { reconcile } from './reconcile.ts'
 import { namespaceWatch, serviceAccountWatch } from './watches.ts'
@@ -190,4 +191,37 @@ test('names are those of the page', () => {
     [name, aliases, serviceAccount, enabledByDefault],
     ['serviceaccount-controller', ['serviceaccount'], 'service-account-controller', true],
   )
+})
+
+test('queue, worker and watches are those of the page', () => {
+  assert.deepEqual([QUEUE_NAME, WORKERS], ['serviceaccount', 1])
+  assert.deepEqual(
+    [namespaceWatch.type, serviceAccountWatch.type],
+    [resources.namespaces, resources.serviceaccounts],
+  )
+})
+
+test('at work it gives each namespace its account, and a deleted one back', async () => {
+  const context = testContext({
+    name: 'serviceaccount-controller',
+    configuration: defaultControllersConfiguration,
+  })
+  const { client, clock, random, logger } = context
+  const informers = new SharedInformerFactory({ client, clock, random, logger })
+  client.put(resources.namespaces, namespace())
+  const controller = await serviceAccountController.build({ ...context, informers })
+  const { stop } = startLoop(controller, clock, informers)
+  await clock.advance(1_000)
+  const names = () => client.list(resources.serviceaccounts).map(({ metadata }) => metadata?.name)
+  const first = names()
+  client.remove(resources.serviceaccounts, account('default'))
+  const gone = names()
+  await clock.advance(1_000)
+  const again = names()
+  client.put(resources.namespaces, { ...namespace(), metadata: { name: 'later' } })
+  await clock.advance(1_000)
+  const last = names()
+  await stop()
+  assert.deepEqual([first, gone, again], [['default'], [], ['default']])
+  assert.deepEqual(last, ['default', 'default'])
 })

@@ -5,6 +5,12 @@ import { resources } from '@gyropilot/api'
 import type { KubernetesObject, Secret } from '@gyropilot/api'
 import { startLoop, statusError, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
+import {
+  MAX_RETRIES,
+  QUEUE_NAME,
+  REFERENCE_REMOVAL_PAUSE_MS,
+  REFERENCE_REMOVAL_TRIES,
+} from './config.ts'
 import { CA_PEM, account, tokenSecret } from './fixtures.ts'
 import { serviceAccountTokenController } from './index.ts'
 
@@ -41,6 +47,18 @@ test('names are those of the page, and its client is the root one', () => {
   assert.deepEqual(
     [name, aliases, serviceAccount, enabledByDefault, usesRootClient],
     ['serviceaccount-token-controller', ['serviceaccount-token'], 'tokens-controller', true, true],
+  )
+})
+
+test('settings are those of the page', () => {
+  assert.deepEqual(defaultControllersConfiguration.serviceAccountToken, {
+    privateKeyPem: '',
+    rootCaPem: '',
+    concurrentTokenSyncs: 5,
+  })
+  assert.deepEqual(
+    [QUEUE_NAME, MAX_RETRIES, REFERENCE_REMOVAL_TRIES, REFERENCE_REMOVAL_PAUSE_MS],
+    ['serviceaccount_tokens_service', 10, 10, 100],
   )
 })
 

@@ -334,3 +334,32 @@ test('only token Secrets are queued, with what their event said; a tombstone is 
   )
   assert.deepEqual([accountWatch.resyncPeriodMs, secretWatch.resyncPeriodMs], [0, 0])
 })
+
+test('a Secret keeps all but what it lacks, and is told its account', () => {
+  const secret: Secret = {
+    ...tokenSecret(),
+    immutable: false,
+    data: { mine: 'eA==' },
+  }
+  const live = { ...secret, metadata: { ...secret.metadata, labels: { team: 'x' } } }
+  const driven = syncSecret(live, [account(), live])
+  const sent = written(driven)
+  const { name, uid } = account().metadata ?? {}
+  assert.deepEqual(sent, {
+    ...live,
+    metadata: {
+      ...live.metadata,
+      annotations: {
+        ...live.metadata?.annotations,
+        'kubernetes.io/service-account.name': name,
+        'kubernetes.io/service-account.uid': uid,
+      },
+    },
+    data: {
+      mine: 'eA==',
+      'ca.crt': sent.data?.['ca.crt'],
+      namespace: sent.data?.['namespace'],
+      token: sent.data?.['token'],
+    },
+  })
+})
