@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
-import type { PodDisruptionBudget } from '@gyropilot/api'
+import { newControllerRef, resources } from '@gyropilot/api'
+import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { SharedInformerFactory } from '@gyropilot/runtime'
 import { drive, startLoop, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
-import { pod, secondsAgo } from '../workload-support/fixtures.ts'
-import { budget, replicationController } from './fixtures.ts'
+import { deployment, pod, replicaSet, secondsAgo } from '../workload-support/fixtures.ts'
+import { budget, replicationController, statefulSet } from './fixtures.ts'
 import { budgetLogic, disruptionController, recheckLogic, stalePodLogic } from './index.ts'
 
 const context = (...cached: Parameters<typeof testContext>[0]['cached'] & object) =>
@@ -90,4 +90,45 @@ test('a budget is looked at again by itself when the deletion that it awaited ha
   await clock.advance(2_000)
   assert.deepEqual(awaited(), [])
   await stop()
+})
+
+test('owners of every kind are looked for in the caches', () => {
+  const ownerReferences = [newControllerRef(deployment(), resources.deployments)]
+  const cached = [deployment(), replicaSet({ metadata: { ownerReferences } }), statefulSet(2)]
+  const { owners } = budgetLogic(context(budget(), ...cached), () => {}).observe('ns/b')!
+  assert.equal(owners.deployments.getByKey('ns/web')?.spec?.replicas, 3)
+  assert.equal(owners.replicaSets.getByKey('ns/rs')?.spec?.replicas, 2)
+  assert.equal(owners.statefulSets.getByKey('ns/set')?.spec?.replicas, 2)
+})
+
+test('a pod whose disruption did not come is told so by the controller at work', async () => {
+  const world = testContext({ configuration: defaultControllersConfiguration })
+  const { client, clock, random, logger } = world
+  const lastTransitionTime = new Date(clock.nowMs() - 60_000).toISOString()
+  const announced = pod()
+  client.put(resources.pods, {
+    ...announced,
+    status: {
+      ...announced.status,
+      conditions: [
+        {
+          type: 'DisruptionTarget',
+          status: 'True',
+          reason: 'EvictionByEvictionAPI',
+          lastTransitionTime,
+        },
+      ],
+    },
+  })
+  const informers = new SharedInformerFactory({ client, clock, random, logger })
+  const controller = await disruptionController.build({ ...world, informers })
+  const { stop } = startLoop(controller, clock, informers)
+  const told = (): string | undefined =>
+    (client.get(resources.pods, 'ns', 'pod') as Pod).status?.conditions?.[0]?.status
+  await clock.advance(59_000)
+  const before = told()
+  await clock.advance(2_000)
+  const after = told()
+  await stop()
+  assert.deepEqual([before, after], ['True', 'False'])
 })

@@ -583,3 +583,43 @@ test('after an error a budget whose status says nothing of a generation has obse
   assert.equal(condition!.reason, 'SyncFailed')
   assert.equal('observedGeneration' in condition!, false)
 })
+
+test('one pod of one, of which none must stay, may go, and that is written once', () => {
+  const of = (status?: PodDisruptionBudgetStatus) =>
+    budget({ spec: { minAvailable: 0 }, ...(status && { status }) })
+  const pods = [podOf(replicationController(1))]
+  const { status } = sync(of(), { pods })
+  assert.deepEqual(numbers(status), [1, 0, 1, 1])
+  assert.deepEqual(sync(of(status), { pods }).statuses, [])
+})
+
+test('a fixed budget keeps what somebody else wrote into its status', () => {
+  const status = { mine: 1 } as unknown as PodDisruptionBudgetStatus
+  const written = sync(budget({ spec: { minAvailable: 0 }, status }), { pods: [] }).status
+  assert.equal((written as unknown as { mine?: number }).mine, 1)
+})
+
+test('unmanaged pods are told of with a warning', () => {
+  const { events } = sync(budget({ spec: { maxUnavailable: 1 } }), { pods: [podOf(undefined)] })
+  const [unmanaged] = events.filter(({ reason }) => reason === 'UnmanagedPods')
+  assert.equal(unmanaged?.type, 'Warning')
+  assert.equal(
+    unmanaged.message,
+    'Pods selected by this PodDisruptionBudget (selector: &LabelSelector{MatchLabels:map[string]string{app: a,},MatchExpressions:[]LabelSelectorRequirement{},}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.',
+  )
+})
+
+test('a ReplicaSet and its Deployment are found by the old group as well', () => {
+  const controlled = (apiVersion: string, kind: string, name: string, uid: string) => ({
+    apiVersion,
+    kind,
+    name,
+    uid,
+    controller: true,
+  })
+  const ownerReferences = [controlled('extensions/v1beta1', 'Deployment', 'web', 'web-uid')]
+  const owners = [deployment({ replicas: 7 }), replicaSet({ metadata: { ownerReferences } })]
+  const pods = [podOf(controlled('extensions/v1beta1', 'ReplicaSet', 'rs', 'rs-uid'))]
+  const { status } = sync(budget({ spec: { maxUnavailable: 1 } }), { pods, owners })
+  assert.deepEqual(numbers(status), [1, 6, 7, 0])
+})

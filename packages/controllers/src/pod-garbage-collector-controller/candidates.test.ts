@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod } from '@gyropilot/api'
 import { Candidates, OUT_OF_SERVICE_TAINT, beyondThreshold, inDeletionOrder } from './candidates.ts'
+import { QUARANTINE_MS, SCAN_PERIOD_MS } from './config.ts'
 import { node, pod } from './fixtures.ts'
 import type { NodeOptions, PodOptions } from './fixtures.ts'
 
@@ -138,4 +139,9 @@ test('Unscheduled Pods without deletionTimestamp are left alone in any phase.', 
     'Unknown-goes',
     '-goes',
   ])
+})
+
+test('the taint, the period and the quarantine are those of the page', () => {
+  assert.equal(OUT_OF_SERVICE_TAINT, 'node.kubernetes.io/out-of-service')
+  assert.deepEqual([SCAN_PERIOD_MS, QUARANTINE_MS], [20_000, 40_000])
 })

@@ -2,6 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { standardEvaluators } from '@gyropilot/api'
 import type { KubernetesObject, ResourceQuota, UsageEvaluator } from '@gyropilot/api'
+import {
+  PRIMARY_QUEUE,
+  PRIORITY_QUEUE,
+  RESOURCE_CHANGES_QUEUE,
+  defaultResourceQuotaConfiguration,
+} from './config.ts'
 import { Countables } from './countables.ts'
 import { isCountedAnew, queueOfAdded, queueOfUpdated, quotasOfChange } from './watches.ts'
 import { resourceQuotaController } from './index.ts'
@@ -90,6 +96,21 @@ test('All other types: updates ignored', () => {
   const isAnew = (resource: string) => isCountedAnew(evaluatorOf(resource), previous!, current!, 0)
   assert.ok(!isAnew('configmaps') && !isAnew('secrets') && !isAnew('resourceclaims'))
   assert.ok(isAnew('persistentvolumeclaims'))
+})
+
+test('settings and queues are those of the page', () => {
+  assert.deepEqual(defaultResourceQuotaConfiguration, {
+    concurrentResourceQuotaSyncs: 5,
+    resourceQuotaSyncPeriodMs: 300_000,
+  })
+  assert.deepEqual(
+    [PRIMARY_QUEUE, PRIORITY_QUEUE, RESOURCE_CHANGES_QUEUE],
+    [
+      'resourcequota_primary',
+      'resourcequota_priority',
+      'resource_quota_controller_resource_changes',
+    ],
+  )
 })
 
 test('names are those of the page', () => {
