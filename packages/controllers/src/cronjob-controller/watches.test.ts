@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newControllerRef, resources } from '@gyropilot/api'
 import type { CronJob, Job } from '@gyropilot/api'
+import { PrometheusRegistry } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
-import { testContext } from '@gyropilot/runtime/testing'
+import { drive, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { cronJob, job } from './fixtures.ts'
 import { cronJobLogic, cronJobController } from './index.ts'
@@ -133,4 +134,49 @@ test('a sync waits until the cache shows the last status that was written of thi
     ['cronjobs'],
   )
   assert.equal(logic.staleGuard.ownerUid(logic.observe('ns/tick')!), 'cron-uid')
+})
+
+test('queue, component, workers and settings are those of the page', () => {
+  const { logic } = world()
+  assert.deepEqual(
+    [logic.queueName, logic.eventComponent, logic.workers],
+    ['cronjob', 'cronjob-controller', 5],
+  )
+  assert.deepEqual(defaultControllersConfiguration.cronJob, {
+    concurrentCronJobSyncs: 5,
+    localTimeZone: 'UTC',
+  })
+  assert.equal(logic.staleGuard?.ownerUid(logic.observe('ns/tick')!), cronJob().metadata?.uid)
+})
+
+test('how late a Job was created is measured', () => {
+  const createdAt = '2026-01-01T00:00:00Z'
+  const cached = [cronJob({ createdAt, spec: { schedule: '30 * * * *' } })]
+  const metrics = new PrometheusRegistry()
+  const context = testContext({ configuration: defaultControllersConfiguration, cached })
+  const logic = cronJobLogic({ ...context, metrics })
+  const { writes } = drive(logic.reconcile(logic.observe('ns/tick')!), {
+    nowMs: Date.parse('2026-01-01T00:30:03Z'),
+    onWrite: (write) =>
+      write.verb === 'create'
+        ? {
+            ok: true,
+            object: {
+              ...write.object,
+              metadata: { ...write.object.metadata, creationTimestamp: '2026-01-01T00:30:03Z' },
+            },
+          }
+        : undefined,
+  })
+  assert.deepEqual(
+    writes.map(({ verb }) => verb),
+    ['create', 'update'],
+  )
+  const text = metrics.expose()
+  assert.match(text, /\ncronjob_controller_job_creation_skew_duration_seconds_sum 3\n/)
+  const bounds = [...text.matchAll(/creation_skew_duration_seconds_bucket\{le="([^"]+)"\}/g)]
+  assert.deepEqual(
+    bounds.map(([, bound]) => bound),
+    ['1', '2', '4', '8', '16', '32', '64', '128', '256', '512', '+Inf'],
+  )
 })

@@ -194,6 +194,12 @@ test('Both finalizers present: orphan wins in transitions', () => {
     owner('rc', { deleting: true, finalizers: ['foregroundDeletion', 'orphan'] }),
   )
   assert.deepEqual(brief(added), { ...nothing, orphan: ['rc'] })
+  assert.equal(graph.node('rc').isDeletingDependents, true, 'as it was first seen')
+  const later = new TestGraph()
+  const plain = owner('rc')
+  later.add(plain)
+  later.update(plain, owner('rc', { deleting: true, finalizers: ['foregroundDeletion', 'orphan'] }))
+  assert.equal(later.node('rc').isDeletingDependents, false)
 })
 
 test('a delete unlinks the node, remembers it as absent and has its dependents checked', () => {
