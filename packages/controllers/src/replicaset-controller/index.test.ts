@@ -82,6 +82,45 @@ test('Given pods on doubled-up nodes, when scaling down, then pods with more co-
   )
 })
 
+test('Given deletion costs 1000 and 100, when scaling 2 → 1, then the pod with cost 1000 remains, unless the gate is off', () => {
+  const cost = (value: string) => ({ 'controller.kubernetes.io/pod-deletion-cost': value })
+  const single = replicaSet({ replicas: 1 })
+  const made = [
+    pod({ name: 'dear', owner: single, annotations: cost('1000'), readySeconds: 1 }),
+    pod({ name: 'cheap', owner: single, annotations: cost('100'), readySeconds: 90_000 }),
+  ]
+  const deleted = (gates: Readonly<Record<string, boolean>>) => {
+    const { logic } = wired(gates, [single, ...made])
+    const { writes } = drive(logic.reconcile(logic.observe('ns/rs')!), { nowMs: NOW_MS })
+    return writes.flatMap((write) => (write.verb === 'delete' ? [write.name] : []))
+  }
+  assert.deepEqual(deleted({}), ['cheap'])
+  assert.deepEqual(deleted({ PodDeletionCost: false }), ['dear'])
+})
+
+test('500 pods are created or deleted by a sync at most, and awaited under the key', () => {
+  const asked = (objects: Parameters<typeof fakeInformers>[0]) => {
+    const { logic } = wired({}, objects)
+    return drive(logic.reconcile(logic.observe('ns/rs')!)).effects.flatMap((effect) =>
+      effect.effect === 'writes'
+        ? [[effect.writes.length, effect.expectations?.kind, effect.expectations?.key]]
+        : [],
+    )
+  }
+  const many = replicaSet({ replicas: 501 })
+  assert.deepEqual(asked([many]), [[500, 'creations', 'ns/rs']])
+  const one = replicaSet({ replicas: 1 })
+  assert.deepEqual(asked([one, ...pods(502, { owner: one })]), [[500, 'deletions', 'ns/rs']])
+})
+
+test('a second of minReadySeconds is waited for too', () => {
+  const brief = replicaSet({ replicas: 1, minReadySeconds: 1 })
+  const { logic } = wired({}, [brief, pod({ owner: brief, readySeconds: 0 })])
+  assert.deepEqual(drive(logic.reconcile(logic.observe('ns/rs')!), { nowMs: NOW_MS }).result, {
+    requeueAfterMs: 1_000,
+  })
+})
+
 test('what is built runs the loop', async () => {
   const built = await replicaSetController.build(
     testContext({ name: 'replicaset-controller', configuration: defaultControllersConfiguration }),

@@ -285,3 +285,25 @@ test('a Job that says nothing is not to be cleaned up', () => {
   assert.equal(needsCleanup({}), false)
   assert.throws(() => expiryMs({}), { message: 'job undefined/undefined should not be cleaned up' })
 })
+
+test('a Job that has ended at nobody knows when is told by its name', () => {
+  const { lastTransitionTime: _, ...timeless } = finished('Complete', 0)
+  assert.throws(() => expiryMs(job(1, [timeless])), {
+    message: 'unable to find the time when the Job ns/work finished',
+  })
+})
+
+test('one millisecond before its time a Job is waited for, and at its time it goes', () => {
+  const subject = job(10, [finished('Complete', 10)])
+  const at = (nowMs: number) =>
+    drive(
+      reconcile(subject, () => {}),
+      {
+        nowMs,
+        onRead: () => ({ ok: true, object: subject }),
+      },
+    )
+  const early = at(NOW_MS - 1)
+  assert.deepEqual([early.result, early.writes.length], [{ requeueAfterMs: 1 }, 0])
+  assert.equal(at(NOW_MS).writes.length, 1)
+})
