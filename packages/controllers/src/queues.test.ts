@@ -15,6 +15,8 @@ import { clusterRoleAggregationLogic } from './clusterrole-aggregation-controlle
 import { cronJobLogic } from './cronjob-controller/index.ts'
 import { stalePodLogic } from './disruption-controller/index.ts'
 import { endpointsLogic } from './endpoints-controller/index.ts'
+import { serviceLogic } from './endpointslice-controller/index.ts'
+import { Topology } from './endpointslice-controller/topology.ts'
 import { mirroringLogic } from './endpointslice-mirroring-controller/index.ts'
 import { ephemeralVolumeLogic } from './ephemeral-volume-controller/index.ts'
 import { horizontalPodAutoscalerLogic } from './horizontal-pod-autoscaler-controller/index.ts'
@@ -37,6 +39,10 @@ import { ttlAfterFinishedLogic } from './ttl-after-finished-controller/index.ts'
 import { ttlLogic } from './ttl-controller/index.ts'
 import { policyStatusLogic } from './validatingadmissionpolicy-status-controller/index.ts'
 import { volumeAttributesClassProtectionLogic } from './volumeattributesclass-protection-controller/index.ts'
+
+function endpointSliceLogic(context: TestContext<ControllersConfiguration>) {
+  return serviceLogic(context, new Topology())
+}
 
 type Logic = (
   context: TestContext<ControllersConfiguration>,
@@ -62,6 +68,7 @@ const QUEUES: readonly (readonly [
   [cronJobLogic, 'cronjob', 'cronjob-controller', 5, undefined],
   [stalePodLogic, 'stale_pod_disruption', undefined, 1, undefined],
   [endpointsLogic, 'endpoint', 'endpoint-controller', 5, 15],
+  [endpointSliceLogic, 'endpoint_slice', 'endpoint-slice-controller', 5, 15],
   [mirroringLogic, 'endpoint_slice_mirroring', 'endpoint-slice-mirroring-controller', 5, 15],
   [ephemeralVolumeLogic, 'ephemeral_volume', 'ephemeral_volume', 5, undefined],
   [
@@ -103,6 +110,7 @@ for (const [build, queueName, eventComponent, workers, maxRetries] of QUEUES)
 /** The first two waits of a key, and the longest. */
 const WAITS: readonly (readonly [Logic, readonly number[]])[] = [
   [certificateApprovingLogic, [200, 400, 1000000]],
+  [endpointSliceLogic, [1000, 2000, 1000000]],
   [mirroringLogic, [1000, 2000, 100000]],
   [horizontalPodAutoscalerLogic, [15000, 15000, 15000]],
   [jobLogic, [1000, 2000, 60000]],

@@ -37,6 +37,14 @@ test('a pod that was evicted is not judged again, whatever happens to its claim'
   assert.deepEqual([made.pendingAt(key), told], [undefined, []])
 })
 
+test('of 500 pods that were evicted the oldest is forgotten first', () => {
+  const { made } = evictions()
+  for (let pod = 0; pod < 500; pod++) made.finished(`${pod}`, `uid-${pod}`)
+  assert.equal(made.isEvicted('uid-0'), true)
+  made.finished('next', 'uid-next')
+  assert.deepEqual([made.isEvicted('uid-0'), made.isEvicted('uid-1')], [true, false])
+})
+
 test('a claim that was freed and allocated anew unseen is found by its new devices, and not by the former ones', () => {
   const { made } = evictions(user)
   const well = claim('c', { devices: ['gpu-1'], users: [user] })

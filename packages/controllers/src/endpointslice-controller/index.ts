@@ -69,7 +69,7 @@ function buildEndpointSliceController(context: Context): RunnableController {
   }
 }
 
-function serviceLogic(
+export function serviceLogic(
   { informers, configuration, clock, metrics }: Context,
   topology: Topology,
 ): KeyedController<ObservedService> {

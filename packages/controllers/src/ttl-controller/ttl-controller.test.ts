@@ -83,6 +83,10 @@ test('Given step 4 and a delete at 1800 nodes, then 60; at 10000 nodes: 300', ()
   assert.deepEqual([after(1_800, 4, 'deleted'), after(10_000, 4, 'deleted')], [60, 300])
 })
 
+test('a cluster that loses its last node stays at the first step', () => {
+  assert.equal(after(1, 0, 'deleted'), 0)
+})
+
 test('each step begins and ends where the table says', () => {
   const up = [100, 500, 1_000, 2_000].map((nodes, step) => [
     after(nodes - 1, step, 'added'),
