@@ -46,7 +46,7 @@ export const WORKERS = 1
 export const EVENT_COMPONENT = 'persistentvolume-controller'
 export const SERVICE_ACCOUNT = 'persistent-volume-binder'
 
-/** Of deletions and recyclings that fail, by volume. */
+/** Of provisionings and deletions that fail, by claim and by volume. */
 export const MIN_OPERATION_RETRY_MS = 500
 export const MAX_OPERATION_RETRY_MS = 122_000
 

@@ -49,6 +49,25 @@ test('a claim that is gone is nothing to do', () => {
   assert.equal(controller([]).observe('claim:ns/c'), undefined)
 })
 
+test('of 500 pods that were seen to go the oldest is asked for again first', () => {
+  const used = claim('c', { allocated: true, finalizer: true, reservedFor })
+  const logic = controller([used])
+  const [podWatch] = logic.watches as unknown as [{ onDelete(pod: Pod): void }]
+  let asked = 0
+  const onRead = (): Outcome => {
+    asked++
+    return gone()
+  }
+  podWatch.onDelete(user)
+  for (let other = 1; other < 500; other++) podWatch.onDelete(pod({ uid: `other-${other}` }))
+  syncBy(logic, { onRead })
+  assert.equal(asked, 0)
+  // To look for it has made it the newest.
+  for (let other = 0; other < 500; other++) podWatch.onDelete(pod({ uid: `further-${other}` }))
+  syncBy(logic, { onRead })
+  assert.equal(asked, 1)
+})
+
 test('Given a consumer pod in cache or only live, then the reservation stays.', () => {
   const used = claim('c', { allocated: true, finalizer: true, reservedFor })
   assert.deepEqual(sync([used, user]).effects, [])
