@@ -3,6 +3,7 @@
  * work, and tokens were reviewed: name, kind, stability, labels and buckets. Contract: docs/behaviour/runtime/manager.md, Serving.
  */
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { TransportPool } from '@gyropilot/client'
@@ -52,6 +53,29 @@ const NOT_RECORDED = [
   'volume_operation_errors_total',
 ]
 
+/** The queues of its controllers; those of what is read again are upstream's alone. */
+const QUEUES = `
+  ClusterRoleAggregator bootstrap_signer_queue certificate
+  cidrallocator_node claims cronjob
+  daemonset daemonset-node-updates deployment
+  device-taint-eviction-controller disruption disruption_recheck
+  endpoint endpoint_slice endpoint_slice_mirroring
+  ephemeral_volume garbage_collector_attempt_to_delete garbage_collector_attempt_to_orphan
+  garbage_collector_graph_changes horizontalpodautoscaler ipaddresses
+  job job_orphan_pod namespace
+  node_lifecycle_controller node_lifecycle_controller_pods noexec_taint_node
+  noexec_taint_pod orphaned_pods_nodes pvcprotection
+  pvcs pvprotection replicaset
+  replicationmanager resource_claim resource_quota_controller_resource_changes
+  resourcequota_primary resourcequota_priority root_ca_cert_publisher
+  selinux_warning serviceaccount serviceaccount_tokens_service
+  stale_pod_disruption statefulset token_cleaner
+  ttl_jobs_to_delete ttlcontroller vacprotection
+  validatingadmissionpolicy-status volume_expand volumes
+`
+  .trim()
+  .split(/\s+/)
+
 function collecting() {
   const families = new Map<string, Family>()
   const registry = new PrometheusRegistry()
@@ -88,10 +112,15 @@ test('metrics have the names, kinds, stabilities, labels and buckets of kube-con
     allocateNodeCidrs: true,
     clusterCidr: '10.244.0.0/16',
   }
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const serviceAccountToken = {
+    ...defaultControllersConfiguration.serviceAccountToken,
+    privateKeyPem: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+  }
   const running = run({
     metrics,
-    configuration: { ...defaultControllersConfiguration, nodeIpam },
-    items: ['*', 'selinux-warning-controller'],
+    configuration: { ...defaultControllersConfiguration, nodeIpam, serviceAccountToken },
+    items: ['*', 'bootstrapsigner', 'tokencleaner', 'selinux-warning-controller'],
   })
   await clock.advance(1_000)
   stop.abort()
@@ -110,6 +139,11 @@ test('metrics have the names, kinds, stabilities, labels and buckets of kube-con
   assert.deepEqual(missing, NOT_HERE)
   const further = [...families.keys()].filter((name) => !known.has(name))
   assert.deepEqual(further.toSorted(), NOT_RECORDED)
+  const queues = metrics.expose().matchAll(/^workqueue_adds_total\{name="(.*)"\}/gm)
+  assert.deepEqual(
+    Array.from(queues, ([, name]) => name),
+    QUEUES,
+  )
 })
 
 function ofTheBinary(metrics: MetricsRegistry): void {
