@@ -43,6 +43,8 @@ test('a period of nothing or less ends the start', () => {
     }
     const configuration = { ...defaultControllersConfiguration, horizontalPodAutoscaler }
     assert.throws(() => horizontalPodAutoscalerLogic(testContext({ configuration })), {
+      code: 'AUTOSCALER_PERIOD_INVALID',
+      exitCode: 2,
       message: `invalid sync period of autoscalers: ${text}`,
     })
   }

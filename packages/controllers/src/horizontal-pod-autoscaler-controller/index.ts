@@ -4,7 +4,7 @@
  */
 import { keyOf, resources } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler } from '@gyropilot/api'
-import { formatGoDuration } from '@gyropilot/foundation'
+import { defineErrors, formatGoDuration } from '@gyropilot/foundation'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
@@ -26,6 +26,16 @@ import { autoscalerWatch } from './watches.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
 
+/** Errors of autoscalers that a user of kube-controller-manager can meet. */
+const autoscalerErrors = defineErrors({
+  AUTOSCALER_PERIOD_INVALID: {
+    // That of a panic, which it is upstream.
+    exitCode: 2,
+    meaning: '--horizontal-pod-autoscaler-sync-period is nothing or less.',
+    remedy: 'Set it to a time, or leave it out: it is 15 seconds then.',
+  },
+})
+
 export const horizontalPodAutoscalerController: ControllerDescriptor<ControllersConfiguration> = {
   name: 'horizontal-pod-autoscaler-controller',
   aliases: ['horizontalpodautoscaling'],
@@ -42,7 +52,10 @@ export function horizontalPodAutoscalerLogic(
   const { syncPeriodMs, concurrentSyncs } = configuration
   // Keys would come again without end; upstream panics.
   if (syncPeriodMs <= 0)
-    throw new Error(`invalid sync period of autoscalers: ${formatGoDuration(syncPeriodMs)}`)
+    throw autoscalerErrors.make(
+      'AUTOSCALER_PERIOD_INVALID',
+      `invalid sync period of autoscalers: ${formatGoDuration(syncPeriodMs)}`,
+    )
   const autoscalers = informers.informer(resources.horizontalpodautoscalers).lister
   const pods = informers.informer(resources.pods)
   addPodLabelIndex(pods)
