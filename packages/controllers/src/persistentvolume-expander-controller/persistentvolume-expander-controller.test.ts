@@ -354,6 +354,22 @@ test('conditions keep their places, a new one is the last', () => {
   assert.deepEqual(orderOf(begunPatch(resized(2, 0, 1), 'r', '2Gi', NOW)), ['Resizing', 'Strange'])
 })
 
+test('conditions and annotations have the names that drivers and kubelets read', () => {
+  assert.deepEqual(
+    [RESIZER, PRE_RESIZE_CAPACITY],
+    ['volume.kubernetes.io/storage-resizer', 'volume.alpha.kubernetes.io/pre-resize-capacity'],
+  )
+  const others = ['Strange', 'FileSystemResizePending', 'ControllerResizeError', 'NodeResizeError']
+  const known = claim({ conditions: others.map((type) => ({ type, status: 'True' })) })
+  const begun = begunPatch(known, 'r', '2Gi', NOW) as unknown as {
+    value: { status: { conditions: readonly object[] } }
+  }
+  assert.deepEqual(begun.value.status.conditions, [
+    { type: 'Resizing', status: 'True', lastTransitionTime: NOW },
+    ...others.slice(1).map((type) => ({ $patch: 'delete', type })),
+  ])
+})
+
 test('names are those of the page', () => {
   const { name, aliases, serviceAccount, enabledByDefault } = persistentVolumeExpanderController
   assert.deepEqual(
