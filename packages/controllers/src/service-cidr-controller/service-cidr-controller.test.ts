@@ -85,6 +85,8 @@ function sent(driven: ReturnType<typeof sync>): readonly unknown[] {
     assert.ok(write.verb === 'apply' && write.force && write.subresource === 'status')
     assert.equal(write.fieldManager, 'service-cidr-controller')
     assert.deepEqual(Object.keys(write.object.metadata ?? {}), ['name'])
+    const { apiVersion, kind } = write.object
+    assert.deepEqual([apiVersion, kind], ['networking.k8s.io/v1', 'ServiceCIDR'])
     return (write.object as ServiceCIDR).status?.conditions
   })
 }
