@@ -16,7 +16,7 @@ import {
 } from '../cloud-support/fixtures.ts'
 import { refusal, refused } from '../workload-support/fixtures.ts'
 import { hasItsRoutes, writeCondition } from './condition.ts'
-import { WATCH_GATE, defaultNodeRouteConfiguration } from './config.ts'
+import { defaultNodeRouteConfiguration } from './config.ts'
 import { createRoute } from './create-route.ts'
 import { nodeRouteController } from './index.ts'
 import { concernsRoutes, nodeWatch, passLimiter } from './watches.ts'
@@ -300,10 +300,12 @@ test('Given node updates with the gate on, then only address, CIDR and resync ch
 
 test('with the gate passes follow nodes, one in ten seconds, and a pass that fails is repeated', async () => {
   const { cloud, context, stopped } = await started([two[0]!], [], {
-    gates: { [WATCH_GATE]: true },
+    gates: { CloudControllerManagerWatchBasedRoutesReconciliation: true },
   })
   const lists = () => cloud.faults.countOf('listRoutes')
   assert.equal(lists(), 1)
+  const running = { name: 'route', manager: 'cloud-controller-manager' }
+  assert.equal(context.metrics.value('running_managed_controllers', running), 1)
   await context.clock.advance(600_000)
   assert.equal(lists(), 1)
   for (const each of [two[1]!, node('c'), node('d')]) context.informers.apply(resources.nodes, each)
@@ -326,6 +328,7 @@ test('Given no condition, equal, and foreign reasons, then the condition is writ
   const written = (of: Node, isRouted: boolean): unknown => {
     const { writes, result } = drive(writeCondition(of, isRouted))
     assert.equal(result, undefined)
+    for (const write of writes) assert.equal('subresource' in write && write.subresource, 'status')
     return patchValue<{ status: { conditions: unknown[] } }>(writes[0])?.status.conditions
   }
   const time = '2026-01-01T00:00:00Z'
@@ -400,6 +403,8 @@ test('only conflicts of a creation are tried again, five times, with an event fo
     drive(createRoute(node('a'), A, 'c'), { onOutside: answers({ 'routes.createRoute': error }) })
   const conflict = run(refusal(409, 'Conflict'))
   assert.deepEqual([conflict.events.length, conflict.result instanceof Error], [5, true])
+  for (const { type, reason } of conflict.events)
+    assert.deepEqual([type, reason], ['Warning', 'FailedToCreateRoute'])
   const waits = conflict.effects.flatMap((e) => (e.effect === 'wait' ? [e.waitMs] : []))
   assert.deepEqual(waits, [100, 100, 100, 100])
   assert.equal(run(new Error('quota')).events.length, 1)
