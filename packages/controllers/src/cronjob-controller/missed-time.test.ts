@@ -113,6 +113,14 @@ const cases: readonly Case[] = [
     nextMs: 1_000,
   },
   {
+    what: 'irregular: where the search begins, at the last but one step, nothing comes any more',
+    schedule: '0,1 0 * * *',
+    created: '2026-01-01T23:59:00Z',
+    now: '2026-01-02T00:02:00Z',
+    missed: 'few',
+    nextMs: 24 * HOUR_MS - 120_000,
+  },
+  {
     what: '@every counts from the last run',
     schedule: '@every 1h',
     last: '2026-01-01T10:01:00Z',
