@@ -64,6 +64,8 @@ test('Given 0 to 4 Services with and without LB and 2 workers, then one host upd
     )
     const total = context.metrics.value('service_controller_loadbalancer_sync_total')
     assert.equal(total ?? 0, count)
+    const running = { name: 'service', manager: 'cloud-controller-manager' }
+    assert.equal(context.metrics.value('running_managed_controllers', running), 1)
     await stopped()
   }
 })
