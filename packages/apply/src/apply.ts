@@ -199,13 +199,7 @@ function mergeConfiguration(ownersBefore: Owners, request: ApplyRequest, live: S
   return { object, owners }
 }
 
-function filtered(fields: FieldSet, filter: FieldFilter): FieldSet {
-  const { only, ignored } = filter
-  if (only !== undefined) {
-    return Object.fromEntries(
-      Object.entries(fields).filter(([element]) => only.includes(element.slice(2))),
-    )
-  }
+function filtered(fields: FieldSet, { ignored }: FieldFilter): FieldSet {
   return ignored === undefined ? fields : recursiveDifference(fields, ignored)
 }
 

@@ -14,10 +14,9 @@ import { shapeFor } from './merge-type.ts'
 import type { ListShape, MapShape, MergeType } from './merge-type.ts'
 import { deepEqual } from '@gyropilot/api'
 
-/** Parts of an object that a comparison leaves out: those of `ignored`, or all but the top-level fields in `only`. */
+/** Parts of an object that a comparison leaves out. */
 export interface FieldFilter {
   readonly ignored?: FieldSet
-  readonly only?: readonly string[]
 }
 
 type Json = Record<string, unknown>
@@ -49,18 +48,7 @@ class CompareWalker implements MetPaths {
   #path = this.#root
 
   compareRoot(type: MergeType, before: unknown, after: unknown, filter: FieldFilter): void {
-    const { only } = filter
-    if (only === undefined) {
-      this.#compare(type, before, after, filter.ignored ?? EMPTY)
-      return
-    }
-    const pick = (value: unknown): Json => {
-      const object = (value ?? {}) as Json
-      return Object.fromEntries(
-        only.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]),
-      )
-    }
-    this.#compare(type, pick(before), pick(after), EMPTY)
+    this.#compare(type, before, after, filter.ignored ?? EMPTY)
   }
 
   /** `undefined` is absent; an explicit null is a value. */

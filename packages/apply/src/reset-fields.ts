@@ -52,11 +52,11 @@ export function resetFields(
   return subresource === 'status' ? SPEC : NOTHING
 }
 
-/** The same for custom resources. */
+/** The same for custom resources. What else stands at their root is put back by a write of the status, but owned by who sent it. */
 export function resetFieldsOfCustomResource(
   subresource: string,
   hasStatusSubresource: boolean,
 ): FieldFilter {
-  if (subresource === 'status') return { only: ['status'] }
+  if (subresource === 'status') return SPEC_AND_METADATA
   return hasStatusSubresource ? STATUS : NOTHING
 }
