@@ -42,10 +42,11 @@ export function validateObject(
   if (schema === undefined) return
   validateValue(object, stored, schema, '', errors)
   validateEmbedded(object, schema, errors)
+  validateReplicas(facts.version, object, ['specReplicasPath', 'statusReplicasPath'], errors)
   validateWhole(facts, object, stored, errors)
 }
 
-/** Of a status alone the schema is looked at, and no embedded resources; lists, replicas and rules of the whole object. */
+/** Of a status alone the schema and the replicas are looked at, and no embedded resources; lists and rules of the whole object. */
 export function validateStatus(
   facts: ValidatedVersion,
   object: Stored,
@@ -58,17 +59,17 @@ export function validateStatus(
   const isUnchanged = status === null && stored['status'] === undefined
   if (schema !== undefined && status !== undefined && !isUnchanged)
     validateValueAt('status', status, stored['status'], schema, errors)
+  validateReplicas(facts.version, object, ['statusReplicasPath'], errors)
   validateWhole(facts, object, stored, errors)
 }
 
 function validateWhole(
-  { schema, version }: ValidatedVersion,
+  { schema }: ValidatedVersion,
   object: Stored,
   stored: Stored | undefined,
   errors: FieldErrors,
 ): void {
   if (schema === undefined) return
-  validateReplicas(version, object, errors)
   validateListTypes(object, stored, schema, '', errors)
   if (!hasRules(schema)) return
   const blocked = errors.list.some(({ type }) => BLOCKING.has(type))
@@ -118,10 +119,15 @@ const isNumber = (value: unknown): value is number | bigint =>
 
 const MOST_REPLICAS = 2_147_483_647
 
-function validateReplicas(version: Stored, object: Stored, errors: FieldErrors): void {
+function validateReplicas(
+  version: Stored,
+  object: Stored,
+  paths: readonly string[],
+  errors: FieldErrors,
+): void {
   const scale: Stored | undefined = version['subresources']?.scale
   if (scale === undefined) return
-  for (const path of [scale['specReplicasPath'], scale['statusReplicasPath']]) {
+  for (const path of paths.map((name) => scale[name] as string)) {
     const value = valueOnWay(object, path, 0, errors)
     if (value === undefined) continue
     if (!isNumber(value) || !isInt64(value)) refuseType(path, 0, value, 'int64', errors)
