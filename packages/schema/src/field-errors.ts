@@ -70,6 +70,11 @@ export class FieldErrors {
     )
   }
 
+  /** A duplicate that is too large to print. */
+  duplicateOmitted(field: string): void {
+    this.#add('FieldValueDuplicate', field, 'Duplicate value')
+  }
+
   notFound(field: string, value: unknown, detail = ''): void {
     this.#add('FieldValueNotFound', field, withDetail(`Not found: ${printValue(value)}`, detail))
   }

@@ -10,8 +10,9 @@ import { describe, test } from 'node:test'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { FIELDS, VALUE } from './recorded-rules.fixtures.ts'
 import { rulesOf } from './rules.ts'
-import { validateRules } from './rule-validation.ts'
+import { RuleCheck } from './rule-validation.ts'
 import { runRules } from './run-rules.ts'
+import { checkOpenApi } from './schemas/openapi-validation.ts'
 import type { Schema } from './schemas/structural-schema.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../../tests/recordings/expressions')
@@ -22,13 +23,9 @@ function recorded<Row>(file: string): readonly Row[] {
 
 function problems(schema: Schema): readonly string[] {
   const errors = new FieldErrors()
-  validateRules(
-    schema,
-    'schema',
-    { isTyped: true, hasProblemBelow: () => false },
-    undefined,
-    errors,
-  )
+  const rules = new RuleCheck(errors, true, undefined)
+  checkOpenApi(schema, 'schema', errors, rules)
+  rules.finish('schema')
   return errors.list.map(({ message }) => message)
 }
 

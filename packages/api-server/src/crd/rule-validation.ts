@@ -3,24 +3,21 @@
  * Contract: docs/behaviour/api-server/custom-resources.md, CEL rules and Cost.
  */
 import type { Compiled } from '@gyropilot/cel'
-import { byString } from '@gyropilot/foundation'
 import { cel } from '@gyropilot/cel/load'
 import type { CelType } from '@gyropilot/cel/types'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { MAX_REQUEST_BYTES, SELF_TYPE, declaredType } from '@gyropilot/cel/schema-types'
-import { ruleEnvironment, rulesAt, rulesOf } from './rules.ts'
+import { compileRule, ruleEnvironment, rulesAt, whyNot } from './rules.ts'
 import type { RuleSource } from './rules.ts'
-import { runRules } from './run-rules.ts'
 import {
   additionalOf,
   hasRules,
-  isEmbedded,
   itemsOf,
   propertiesOf,
   propertyOf,
   simplePath,
 } from './schemas/structural-schema.ts'
-import type { SchemaVerdict } from './schemas/schema-validation.ts'
+import type { PlaceRules, RulePlace } from './schemas/openapi-validation.ts'
 import type { Schema } from './schemas/structural-schema.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
@@ -34,36 +31,6 @@ const REASONS = [
   'FieldValueInvalid',
   'FieldValueRequired',
 ]
-
-/** Where in the schema, and how often a value may be there. */
-interface Place {
-  readonly path: string
-  readonly isResource: boolean
-  /** Undefined: nothing bounds it but the size of a request. */
-  readonly cardinality: number | undefined
-  /** The nearest list whose items have no counterpart in the old object. */
-  readonly uncorrelatable: string | undefined
-}
-
-/** `stored`: the schema before an update, whose expressions are not judged by their cost again. */
-export function validateRules(
-  schema: Schema,
-  path: string,
-  verdict: SchemaVerdict,
-  stored: Schema | undefined,
-  errors: FieldErrors,
-): void {
-  if (!hasRules(schema)) return
-  const known = new Set(stored === undefined ? [] : expressionsOf(stored))
-  const check = new RuleCheck(errors, verdict, known)
-  check.node(schema, {
-    path,
-    isResource: true,
-    cardinality: 1,
-    uncorrelatable: undefined,
-  })
-  check.reportTotal(path)
-}
 
 function expressionsOf(schema: Schema): string[] {
   const own = rulesAt(schema).flatMap(({ rule, messageExpression }) => [
@@ -80,105 +47,61 @@ function expressionsOf(schema: Schema): string[] {
   return [...own, ...children.filter(hasRules).flatMap(expressionsOf)]
 }
 
-/** How what is wrong with an expression begins. */
-interface Failures {
-  readonly compilation: string
-  readonly instantiation: string
-}
-const RULE: Failures = {
-  compilation: 'compilation failed: ',
-  instantiation: 'program instantiation failed: ',
-}
-const MESSAGE_EXPRESSION: Failures = {
-  compilation: 'messageExpression compilation failed: ',
-  instantiation: 'messageExpression instantiation failed: ',
-}
-
-class RuleCheck {
+/** Judges the rules place by place, those further down first, and then what all of them cost. */
+export class RuleCheck implements PlaceRules {
   readonly #errors: FieldErrors
-  readonly #verdict: SchemaVerdict
+  readonly #isTyped: boolean
   readonly #known: ReadonlySet<string>
-  /** Places of rules whose texts were refused. */
-  readonly #refused: string[] = []
+  /** Where the list of errors stood before the first place. */
+  readonly #first: number
+  /** What is said of rules that were compiled, after all else. */
+  readonly #ofCompiled = new FieldErrors()
   readonly #costs: { readonly path: string; readonly cost: number }[] = []
   #total = 0
   /** The part of the total that was accepted before. */
   #knownCost = 0
 
-  constructor(errors: FieldErrors, verdict: SchemaVerdict, known: ReadonlySet<string>) {
+  /**
+   * `isTyped`: the schema is structural, with good defaults; else texts are checked, and nothing is compiled.
+   * `stored`: the schema before an update, whose expressions are not judged by their cost again.
+   */
+  constructor(errors: FieldErrors, isTyped: boolean, stored: Schema | undefined) {
     this.#errors = errors
-    this.#verdict = verdict
-    this.#known = known
+    this.#isTyped = isTyped
+    this.#known = new Set(stored === undefined ? [] : expressionsOf(stored))
+    this.#first = errors.list.length
   }
 
-  node(schema: Schema, place: Place): void {
-    if (!hasRules(schema)) return
-    this.#children(schema, place)
+  at(schema: Schema, place: RulePlace): void {
     const rules = rulesAt(schema)
     if (rules.length === 0) return
-    const before = this.#errors.list.length
     for (const [index, rule] of rules.entries())
       this.#texts(rule, schema, `${place.path}.x-kubernetes-validations[${index}]`)
-    if (this.#errors.list.length > before) this.#refused.push(place.path)
-    if (!this.#canCompile(place.path)) return
+    if (this.#canCompile(place.path)) this.#compileAll(schema, rules, place)
+  }
+
+  /** Types are known where the schema is structural and nothing was refused here or below. */
+  #canCompile(path: string): boolean {
+    return (
+      this.#isTyped &&
+      !this.#errors.list.slice(this.#first).some(({ field }) => field.startsWith(path))
+    )
+  }
+
+  #compileAll(schema: Schema, rules: readonly RuleSource[], place: RulePlace): void {
     const declared = declaredType(schema, SELF_TYPE, place.isResource)
     if (declared === undefined) {
-      this.#errors.internal(
+      this.#ofCompiled.internal(
         `${place.path}.x-kubernetes-validations`,
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations',
       )
       return
     }
     const times = place.cardinality ?? Math.floor(MAX_REQUEST_BYTES / (declared.minBytes + 1))
-    for (const [index, rule] of rules.entries())
-      this.#rule(
-        rule,
-        declared.type,
-        times,
-        `${place.path}.x-kubernetes-validations[${index}]`,
-        place,
-      )
-    if (this.#errors.list.length === before) this.#default(schema, place.path)
-  }
-
-  /** Types are known where the schema is structural and nothing was refused here or below. */
-  #canCompile(path: string): boolean {
-    return (
-      this.#verdict.isTyped &&
-      !this.#verdict.hasProblemBelow(path) &&
-      !this.#refused.some((refused) => refused.startsWith(path))
-    )
-  }
-
-  #children(schema: Schema, place: Place): void {
-    const { path, cardinality } = place
-    for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(
-      byString(([key]) => key),
-    ))
-      this.node(property, {
-        ...place,
-        path: `${path}.properties[${name}]`,
-        isResource: isEmbedded(property),
-      })
-    const additional = additionalOf(schema)
-    if (additional !== undefined && additional !== true) {
-      this.node(additional, {
-        ...place,
-        path: `${path}.additionalProperties`,
-        isResource: isEmbedded(additional),
-        cardinality: times(cardinality, schema.maxProperties),
-      })
+    for (const [index, rule] of rules.entries()) {
+      const path = `${place.path}.x-kubernetes-validations[${index}]`
+      this.#rule(rule, declared.type, times, path, place)
     }
-    const items = itemsOf(schema)
-    if (items === undefined) return
-    const correlates = schema['x-kubernetes-list-type'] === 'map'
-    this.node(items, {
-      ...place,
-      path: `${path}.items`,
-      isResource: isEmbedded(items),
-      cardinality: times(cardinality, schema.maxItems),
-      uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : path),
-    })
   }
 
   #texts(source: RuleSource, typed: Schema, path: string): void {
@@ -207,31 +130,35 @@ class RuleCheck {
     if (!isFieldPath(fieldPath, typed)) errors.invalid(at, fieldPath, 'must be a valid path')
   }
 
-  #rule(source: RuleSource, type: CelType, cardinality: number, path: string, place: Place): void {
+  #rule(
+    source: RuleSource,
+    type: CelType,
+    cardinality: number,
+    path: string,
+    place: RulePlace,
+  ): void {
     const at = `${path}.rule`
-    const program = this.#compile(source, source.rule, type, at, RULE)
-    if (program?.type.kind !== 'bool') {
-      if (program !== undefined) this.#refuse(at, source, 'cel expression must evaluate to a bool')
+    const program = compileRule(source, type)
+    if (typeof program === 'string') {
+      this.#refuse(at, source, program)
       // What a rule uses is not known before it is understood.
       this.#refuseOptional(source, path)
       return
     }
-    const { max } = program.estimate()
-    const cost = max * cardinality
-    this.#cost(source.rule, 'estimated rule cost', cost, at)
-    if (program.uses('oldSelf') && place.uncorrelatable !== undefined) {
-      this.#errors.invalid(
+    this.#cost(source.rule, 'estimated rule cost', program.estimate().max * cardinality, at)
+    this.#messageExpression(source, type, path)
+    if (!program.uses('oldSelf')) this.#refuseOptional(source, path)
+    else if (place.uncorrelatable !== undefined)
+      this.#ofCompiled.invalid(
         at,
         source.rule,
         `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.uncorrelatable}`,
       )
-    } else if (!program.uses('oldSelf')) this.#refuseOptional(source, path)
-    this.#messageExpression(source, type, path)
   }
 
   #refuseOptional({ optionalOldSelf }: RuleSource, path: string): void {
     if (optionalOldSelf === undefined) return
-    this.#errors.invalid(
+    this.#ofCompiled.invalid(
       `${path}.optionalOldSelf`,
       optionalOldSelf,
       'may not be set if oldSelf is not used in rule',
@@ -242,30 +169,16 @@ class RuleCheck {
     const text = source.messageExpression
     if (text === undefined || text === '') return
     const at = `${path}.messageExpression`
-    const program = this.#compile(source, text, type, at, MESSAGE_EXPRESSION)
-    if (program === undefined) return
+    let program: Compiled
+    try {
+      program = cel().compile(text, ruleEnvironment(type, source))
+    } catch (error) {
+      this.#refuse(at, source, `messageExpression ${whyNot(error, 'instantiation')}`)
+      return
+    }
     if (program.type.kind !== 'string')
       this.#refuse(at, source, 'messageExpression must evaluate to a string')
     else this.#cost(text, 'estimated messageExpression cost', program.estimate().max, at)
-  }
-
-  #compile(
-    source: RuleSource,
-    text: string,
-    type: CelType,
-    path: string,
-    { compilation, instantiation }: Failures,
-  ): Compiled | undefined {
-    const { compile, CompileError, ProgramError } = cel()
-    try {
-      return compile(text, ruleEnvironment(type, source))
-    } catch (error) {
-      if (error instanceof CompileError) this.#refuse(path, source, compilation + error.message)
-      else if (error instanceof ProgramError)
-        this.#refuse(path, source, instantiation + error.reason)
-      else throw error
-      return undefined
-    }
   }
 
   /** The value shown is the whole rule, as the reference server's type of it is encoded. */
@@ -278,7 +191,7 @@ class RuleCheck {
       FieldPath: source.fieldPath ?? '',
       OptionalOldSelf: source.optionalOldSelf ?? null,
     }
-    this.#errors.list.push({
+    this.#ofCompiled.list.push({
       type: 'FieldValueInvalid',
       field: path,
       message: `Invalid value: ${goJson(shown)}: ${detail}`,
@@ -287,42 +200,32 @@ class RuleCheck {
 
   #cost(expression: string, what: string, cost: number, path: string): void {
     if (cost > RULE_LIMIT && !this.#known.has(expression))
-      this.#errors.forbidden(path, costText(what, cost, RULE_LIMIT))
+      this.#ofCompiled.forbidden(path, costText(what, cost, RULE_LIMIT))
     this.#costs.push({ path, cost })
     this.#total += cost
     if (this.#known.has(expression)) this.#knownCost += cost
   }
 
-  reportTotal(path: string): void {
+  /** Tells what was found of all rules. */
+  finish(path: string): void {
+    this.#reportTotal(path)
+    this.#errors.list.push(...this.#ofCompiled.list)
+  }
+
+  #reportTotal(path: string): void {
     // What was accepted once goes on to be accepted.
     if (this.#total <= DEFINITION_LIMIT || this.#knownCost === this.#total) return
     const expensive = this.#costs.toSorted((a, b) => b.cost - a.cost)
     const shown = expensive.filter(({ cost }) => cost >= WORTH_SHOWING)
     for (const entry of shown.slice(0, MOST_EXPENSIVE_SHOWN)) {
-      this.#errors.forbidden(
+      this.#ofCompiled.forbidden(
         entry.path,
         'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       )
     }
     const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
-    this.#errors.forbidden(path, costText(what, this.#total, DEFINITION_LIMIT))
+    this.#ofCompiled.forbidden(path, costText(what, this.#total, DEFINITION_LIMIT))
   }
-
-  /** A default has to keep the rules of its place. */
-  #default(schema: Schema, path: string): void {
-    const tree = schema.default === undefined ? undefined : rulesOf(schema)
-    if (tree === undefined) return
-    const own = new FieldErrors()
-    runRules(tree, schema.default, undefined, { errors: own, tolerated: own })
-    for (const error of own.list) {
-      const below = error.field === '<nil>' || error.field === '' ? '' : `.${error.field}`
-      this.#errors.list.push({ ...error, field: `${path}.default${below}` })
-    }
-  }
-}
-
-function times(cardinality: number | undefined, bound: number | undefined): number | undefined {
-  return cardinality === undefined || bound === undefined ? undefined : cardinality * bound
 }
 
 function hasLineBreak(text: string): boolean {

@@ -29,11 +29,16 @@ export interface CompiledRule {
   readonly transition: boolean
 }
 
+/** One that gives no bool, or does not compile. */
+export interface BrokenRule {
+  readonly problem: string
+}
+
 /** The rules at one place of a schema and below. Places without rules are left out. */
 export interface RuleTree {
   readonly schema: Schema
   readonly type: CelType | undefined
-  readonly rules: readonly CompiledRule[]
+  readonly rules: readonly (CompiledRule | BrokenRule)[]
   readonly properties: ReadonlyMap<string, RuleTree>
   readonly additional: RuleTree | undefined
   readonly items: RuleTree | undefined
@@ -45,19 +50,25 @@ const trees = new WeakMap<Schema, RuleTree | 'none'>()
 export function rulesOf(schema: Schema): RuleTree | undefined {
   let tree = trees.get(schema)
   if (tree === undefined) {
-    tree = hasRules(schema) ? (build(schema, true) ?? 'none') : 'none'
+    // Definitions are checked when they come in: what is broken was stored by a server that knew more functions.
+    tree = hasRules(schema) ? (build(schema, true, false) ?? 'none') : 'none'
     trees.set(schema, tree)
   }
   return tree === 'none' ? undefined : tree
 }
 
-function build(schema: Schema, isResource: boolean): RuleTree | undefined {
+/** With those that are broken: of a definition that is being judged. */
+export function allRulesOf(schema: Schema, isResource: boolean): RuleTree | undefined {
+  return build(schema, isResource, true)
+}
+
+function build(schema: Schema, isResource: boolean, withBroken: boolean): RuleTree | undefined {
   if (!hasRules(schema)) return undefined
   const own = rulesAt(schema)
   const type = own.length > 0 ? declaredType(schema, SELF_TYPE, isResource)?.type : undefined
   const properties = new Map<string, RuleTree>()
   for (const [property, propertySchema] of Object.entries(propertiesOf(schema))) {
-    const below = build(propertySchema, isEmbedded(propertySchema))
+    const below = build(propertySchema, isEmbedded(propertySchema), withBroken)
     if (below !== undefined) properties.set(property, below)
   }
   const additional = additionalOf(schema)
@@ -65,13 +76,13 @@ function build(schema: Schema, isResource: boolean): RuleTree | undefined {
   return {
     schema,
     type,
-    rules: type === undefined ? [] : compileRules(own, type),
+    rules: type === undefined ? [] : compileRules(own, type, withBroken),
     properties,
     additional:
       additional === undefined || additional === true
         ? undefined
-        : build(additional, isEmbedded(additional)),
-    items: items && build(items, isEmbedded(items)),
+        : build(additional, isEmbedded(additional), withBroken),
+    items: items && build(items, isEmbedded(items), withBroken),
   }
 }
 
@@ -79,27 +90,46 @@ export function rulesAt(schema: Schema): readonly RuleSource[] {
   return (schema['x-kubernetes-validations'] ?? []) as readonly RuleSource[]
 }
 
-function compileRules(sources: readonly RuleSource[], type: CelType): CompiledRule[] {
-  return sources.flatMap((source): CompiledRule[] => {
-    try {
-      const environment = ruleEnvironment(type, source)
-      const program = cel().compile(source.rule, environment)
-      return [
-        {
-          source,
-          program,
-          message: source.messageExpression
-            ? cel().compile(source.messageExpression, environment)
-            : undefined,
-          transition: program.uses('oldSelf') && source.optionalOldSelf !== true,
-        },
-      ]
-    } catch (error) {
-      // Definitions are checked when they come in: this one was stored by a server that knew more functions.
-      if (error instanceof cel().CompileError || error instanceof cel().ProgramError) return []
-      throw error
-    }
+/** A rule that gives a bool, or why it is none. */
+export function compileRule(source: RuleSource, type: CelType): Compiled | string {
+  try {
+    const program = cel().compile(source.rule, ruleEnvironment(type, source))
+    return program.type.kind === 'bool' ? program : 'cel expression must evaluate to a bool'
+  } catch (error) {
+    return whyNot(error, 'program instantiation')
+  }
+}
+
+/** `evaluated`: what failed when a constant part could not be evaluated. */
+export function whyNot(error: unknown, evaluated: string): string {
+  if (error instanceof cel().CompileError) return `compilation failed: ${error.message}`
+  if (error instanceof cel().ProgramError) return `${evaluated} failed: ${error.reason}`
+  throw error
+}
+
+function compileRules(
+  sources: readonly RuleSource[],
+  type: CelType,
+  withBroken: boolean,
+): (CompiledRule | BrokenRule)[] {
+  return sources.flatMap((source): (CompiledRule | BrokenRule)[] => {
+    if ((source.rule ?? '').trim() === '') return []
+    const program = compileRule(source, type)
+    if (typeof program === 'string') return withBroken ? [{ problem: program }] : []
+    const transition = program.uses('oldSelf') && source.optionalOldSelf !== true
+    return [{ source, program, message: messageOf(source, type), transition }]
   })
+}
+
+/** Undefined without one, and for one that cannot be used. */
+function messageOf(source: RuleSource, type: CelType): Compiled | undefined {
+  if (!source.messageExpression) return undefined
+  try {
+    return cel().compile(source.messageExpression, ruleEnvironment(type, source))
+  } catch (error) {
+    whyNot(error, '')
+    return undefined
+  }
 }
 
 export function ruleEnvironment(type: CelType, { optionalOldSelf }: RuleSource): Environment {

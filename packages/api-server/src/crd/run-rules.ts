@@ -2,7 +2,7 @@
 import type { Value } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import type { CompiledRule, RuleTree } from './rules.ts'
+import type { BrokenRule, CompiledRule, RuleTree } from './rules.ts'
 import { childPath, isObject, itemsOf, simplePath } from './schemas/structural-schema.ts'
 import { correlatedItems, isUnchanged } from './schemas/stored-values.ts'
 
@@ -74,14 +74,25 @@ class RuleRun {
       this.node(items, item, before?.(item), `${path}[${index}]`)
   }
 
-  #rule(rule: CompiledRule, tree: RuleTree, value: unknown, old: unknown, path: string): void {
+  #rule(
+    rule: CompiledRule | BrokenRule,
+    tree: RuleTree,
+    value: unknown,
+    old: unknown,
+    path: string,
+  ): void {
+    const shown = tree.schema.type ?? 'object'
+    if ('problem' in rule) {
+      const at = path === '' ? NO_FIELD : path
+      this.#findings.errors.invalid(at, shown, `rule compile error: ${rule.problem}`)
+      return
+    }
     if (rule.transition && old === undefined) return
     const usesOld = rule.program.uses('oldSelf')
     const tolerated =
       !usesOld && old !== undefined && isUnchanged(value, { value: old, schema: tree.schema })
     const into = tolerated ? this.#findings.tolerated : this.#findings.errors
     const variables = this.#variables(rule, tree, value, old)
-    const shown = tree.schema.type ?? 'object'
     const result = this.#evaluate(rule.program, variables)
     if (result instanceof Error) {
       this.#report(rule, result, shown, path, into)
@@ -179,7 +190,8 @@ function addError(
       errors.required(at, message)
       break
     case 'FieldValueDuplicate':
-      errors.duplicate(at, omitted ? 'object' : value)
+      if (omitted) errors.duplicateOmitted(at)
+      else errors.duplicate(at, value)
       break
     default:
       if (omitted)

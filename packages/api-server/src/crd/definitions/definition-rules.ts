@@ -96,21 +96,22 @@ function formatWarnings(object: Stored, stored: Stored | undefined): readonly st
     .map((format) => `unrecognized format ${JSON.stringify(format)}`)
 }
 
+/** Each once, in the order in which they stand: a place before what is in it. */
 function unknownFormatsOf(definition: Stored): string[] {
   const formats = new Set<string>()
   for (const version of definition['spec']?.versions ?? [])
     collectUnknown(version.schema?.openAPIV3Schema, formats)
-  return [...formats].toSorted()
+  return [...formats]
 }
 
 function collectUnknown(schema: Schema | undefined, formats: Set<string>): void {
   if (schema === undefined) return
   if (schema.format && !isKnownFormat(schema.format, schema.type)) formats.add(schema.format)
-  for (const property of Object.values(propertiesOf(schema))) collectUnknown(property, formats)
-  const additional = additionalOf(schema)
-  if (additional !== true) collectUnknown(additional, formats)
-  collectUnknown(itemsOf(schema), formats)
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
     for (const branch of schema[keyword] ?? []) collectUnknown(branch, formats)
   collectUnknown(schema.not, formats)
+  const additional = additionalOf(schema)
+  if (additional !== true) collectUnknown(additional, formats)
+  for (const property of Object.values(propertiesOf(schema))) collectUnknown(property, formats)
+  collectUnknown(itemsOf(schema), formats)
 }

@@ -5,8 +5,7 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { dns1035Label, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { nameCheckOf, type NameCheck } from '@gyropilot/schema/validation/metadata'
 import { validateConversion } from '../conversion-validation.ts'
-import { validateRules } from '../rule-validation.ts'
-import { validateSchema } from '../schemas/schema-validation.ts'
+import { hasDefaults, validateSchema } from '../schemas/schema-validation.ts'
 import { internalVersions, partOf, type Per, type Version } from './versions.ts'
 import { additionalOf, propertyOf, simplePath } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
@@ -29,6 +28,7 @@ export function validateDefinition(object: Stored, errors: FieldErrors, stored?:
   validateGroup(spec['group'] ?? '', errors)
   validateScope(spec, errors)
   requireSchemas(spec, errors)
+  refuseDefaultsOfUnknown(spec, errors)
   validateVersionParts(spec, 'perVersion', errors, stored?.['spec'])
   validateVersions(spec, errors)
   validateFirstVersion(spec, errors)
@@ -102,6 +102,18 @@ function requireSchemas(spec: Stored, errors: FieldErrors): void {
   }
 }
 
+/** What keeps unknown fields cannot fill in known ones. */
+function refuseDefaultsOfUnknown(spec: Stored, errors: FieldErrors): void {
+  if (spec['preserveUnknownFields'] !== true) return
+  const versions: readonly Version[] = spec['versions'] ?? []
+  if (versions.some((version) => hasDefaults(version['schema']?.openAPIV3Schema)))
+    errors.invalid(
+      'spec.preserveUnknownFields',
+      true,
+      'must be false in order to use defaults in the schema',
+    )
+}
+
 /** Inside, the name of the first version is a field of its own, too. */
 function validateFirstVersion(spec: Stored, errors: FieldErrors): void {
   const name: string = spec['versions']?.[0]?.name ?? ''
@@ -126,8 +138,11 @@ function validateDeprecation(version: Version, path: string, errors: FieldErrors
   const warning: unknown = version['deprecationWarning']
   if (typeof warning !== 'string') return
   const at = `${path}.deprecationWarning`
-  if (version['deprecated'] !== true)
+  // Where there should be none, nothing else is said about it.
+  if (version['deprecated'] !== true) {
     errors.invalid(at, warning, 'can only be set for deprecated versions')
+    return
+  }
   if (Buffer.byteLength(warning) > 256)
     errors.invalid(at, warning, 'must be <= 256 characters long')
   if (warning === '') errors.invalid(at, warning, 'must not be an empty string')
@@ -208,8 +223,8 @@ function validateVersionParts(
     if (isMine(schema) && openApi !== undefined) {
       const path = `${isShared ? 'spec.validation' : `${own}.schema`}.openAPIV3Schema`
       const hasStatus = version['subresources']?.status !== undefined
-      const verdict = validateSchema(openApi, path, hasStatus, errors)
-      validateRules(openApi, path, verdict, schemaOfVersion(stored, version['name']), errors)
+      const before = schemaOfVersion(stored, version['name'])
+      validateSchema(openApi, path, hasStatus, errors, before)
     }
     if (isMine(subresources))
       validateSubresources(version['subresources'], `${own}.subresources`, errors)
@@ -227,7 +242,7 @@ function validateVersionParts(
         '',
         'may only be set when `version.schema.openAPIV3Schema` is not included',
       )
-    else if (!selectable.perVersion && schema.perVersion)
+    else if (!selectable.perVersion && (schema.perVersion || openApi === undefined))
       errors.invalid(path, '', 'may only be set when validations.schema is included')
     else validateSelectableFields(version['selectableFields'], openApi, path, errors)
   }
@@ -312,40 +327,58 @@ function validateSelectableFields(
       errors.required(at)
       continue
     }
-    if (seen.has(jsonPath)) errors.duplicate(at, jsonPath)
-    seen.add(jsonPath)
-    const problem = fieldPathProblem(jsonPath)
-    const names = simplePath(jsonPath)
-    let node: Schema | undefined = schema
-    for (const name of names) node = memberOf(node, name)
-    if (problem !== undefined) errors.invalid(at, jsonPath, `is an invalid path: ${problem}`)
-    else if (node === undefined)
-      errors.invalid(at, jsonPath, 'is an invalid path: does not refer to a valid field')
-    else if (names[0] === 'metadata')
+    const { names, problem, node } = followed(jsonPath, schema)
+    if (problem !== undefined) {
+      errors.invalid(at, jsonPath, `is an invalid path: ${problem}`)
+      continue
+    }
+    if (names[0] === 'metadata')
       errors.invalid(at, jsonPath, 'must not point to fields in metadata')
-    else if (!['string', 'boolean', 'integer'].includes(node.type ?? ''))
+    else if (!['string', 'boolean', 'integer'].includes(node?.type ?? ''))
       errors.invalid(
         at,
         jsonPath,
         'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
       )
     else good.add(jsonPath)
+    if (seen.has(jsonPath)) errors.duplicate(at, jsonPath)
+    seen.add(jsonPath)
   }
   if (good.size > SELECTABLE_FIELDS_MAX) errors.tooMany(path, good.size, SELECTABLE_FIELDS_MAX)
 }
 
-/** A field, or a key of a map. */
-function memberOf(schema: Schema | undefined, name: string): Schema | undefined {
-  const additional = additionalOf(schema)
-  return propertyOf(schema, name) ?? (additional === true ? undefined : additional)
+interface Followed {
+  readonly names: readonly string[]
+  readonly problem?: string
+  /** Undefined where a map may hold anything. */
+  readonly node?: Schema
 }
 
-/** Why a text is no path of plain fields. */
-function fieldPathProblem(path: string): string | undefined {
-  if (path === '.') return 'unexpected end of JSON path'
-  if (/\[\d+\]|\["/.test(path)) return 'array notation is not allowed'
-  if (path.startsWith('.') || path.startsWith('[')) return undefined
-  return `expected [ or . but got: ${/^[A-Za-z0-9_]+/.exec(path)?.[0] ?? path[0]}`
+/** Follows a path of plain fields and keys of maps as far as it leads: the first thing on the way that is wrong is the problem. */
+function followed(path: string, schema: Schema | undefined): Followed {
+  const names: string[] = []
+  let node: Schema | true | undefined = schema
+  for (let at = 0; at < path.length;) {
+    if (path[at] === '[') return { names, problem: 'array notation is not allowed' }
+    if (path[at] !== '.') {
+      const got = /^(?:[A-Za-z0-9_]+|.)/su.exec(path.slice(at))![0]
+      return { names, problem: `expected [ or . but got: ${got}` }
+    }
+    // A second dot is a name.
+    const name = /^(?:\.|(?:[^.[\\]|\\.)*)/su.exec(path.slice(at + 1))![0]
+    if (name === '') return { names, problem: 'unexpected end of JSON path' }
+    at += 1 + name.length
+    const plain = name.replaceAll(/\\(.)/gsu, '$1')
+    node = memberOf(node === true ? undefined : node, plain)
+    if (node === undefined) return { names, problem: 'does not refer to a valid field' }
+    names.push(plain)
+  }
+  return node === true || node === undefined ? { names } : { names, node }
+}
+
+/** A field, or a key of a map. */
+function memberOf(schema: Schema | undefined, name: string): Schema | true | undefined {
+  return propertyOf(schema, name) ?? additionalOf(schema)
 }
 
 export function validateStoredVersions(object: Stored, errors: FieldErrors): void {

@@ -34,8 +34,25 @@ test('a key of a map can be selected by; values of any type cannot', () => {
   const map = { type: 'object', additionalProperties: text }
   assert.deepEqual(problemsOf([map], '.spec.key'), [])
   assert.deepEqual(problemsOf([{ type: 'object', additionalProperties: true }], '.spec.key'), [
-    'spec.selectableFields[0].jsonPath: Invalid value: ".spec.key": is an invalid path: does not refer to a valid field',
+    'spec.selectableFields[0].jsonPath: Invalid value: ".spec.key": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
   ])
+})
+
+test('a path is followed until the first thing on it that is wrong', () => {
+  const fields = { type: 'object', properties: { a: text } }
+  const map = { type: 'object', additionalProperties: text }
+  const cases: readonly (readonly [object, string, string])[] = [
+    [fields, '.nope.a[0]', 'does not refer to a valid field'],
+    [fields, '.spec.a[*]', 'array notation is not allowed'],
+    [fields, "['spec']", 'array notation is not allowed'],
+    [fields, '.spec.a.', 'unexpected end of JSON path'],
+    [fields, '.spec..a', 'does not refer to a valid field'],
+    [map, '.spec..a', 'expected [ or . but got: a'],
+  ]
+  for (const [spec, path, why] of cases)
+    assert.deepEqual(problemsOf([spec], path), [
+      `spec.selectableFields[0].jsonPath: Invalid value: "${path}": is an invalid path: ${why}`,
+    ])
 })
 
 test('fields that all versions share need a schema that they share', () => {

@@ -1,8 +1,10 @@
 /** A default must be known and valid under its own schema, as it is written. Contract: docs/behaviour/api-server/custom-resources.md, Defaulting. */
 import { cloneJson } from '../../registry/equality.ts'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
-import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { coerceEmbedded, validateEmbeddedType } from './embedded.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { allRulesOf } from '../rules.ts'
+import { runRules } from '../run-rules.ts'
+import { coerceEmbedded, validateEmbeddedResource, walkEmbedded } from './embedded.ts'
 import { prune } from './prune.ts'
 import {
   additionalOf,
@@ -12,37 +14,129 @@ import {
   itemsOf,
   propertiesOf,
 } from './structural-schema.ts'
-import type { Schema } from './structural-schema.ts'
+import type { JsonObject, Schema } from './structural-schema.ts'
 import { validateValueAt } from './value-validation.ts'
 
 /** Of a structural schema. */
 export function checkDefaults(schema: Schema, path: string, errors: FieldErrors): void {
-  checkNode(schema, path, true, errors)
+  checkNode(schema, path, { isResource: true, around: undefined }, errors)
+}
+
+/** Puts a value where it stands in its resource. */
+type Around = (value: unknown) => JsonObject
+
+interface Place {
+  readonly isResource: boolean
+  /** Of the apiVersion, kind and metadata of a resource: what the resource is with such a value. */
+  readonly around: Around | undefined
 }
 
 /** Defaults below additionalProperties are not looked at, nor are lists for items that repeat. */
-function checkNode(schema: Schema, path: string, isRoot: boolean, errors: FieldErrors): void {
-  if (schema.default !== undefined)
-    checkDefault(schema, `${path}.default`, isRoot || isEmbedded(schema), errors)
+function checkNode(schema: Schema, path: string, place: Place, errors: FieldErrors): void {
+  const { isResource, around } = place
+  if (schema.default !== undefined) checkDefault(schema, `${path}.default`, place, errors)
   const items = itemsOf(schema)
-  if (items !== undefined) checkNode(items, `${path}.items`, false, errors)
-  for (const [name, property] of Object.entries(propertiesOf(schema)))
-    checkNode(property, `${path}.properties[${name}]`, false, errors)
+  if (items !== undefined)
+    checkNode(
+      items,
+      `${path}.items`,
+      { isResource: isEmbedded(items), around: around && ((value) => around([value])) },
+      errors,
+    )
+  for (const [name, property] of Object.entries(propertiesOf(schema))) {
+    const outside =
+      isResource && TYPE_META.includes(name)
+        ? (value: object) => ({ apiVersion: 'validation/v1', kind: 'Validation', ...value })
+        : around
+    checkNode(
+      property,
+      `${path}.properties[${name}]`,
+      {
+        isResource: isEmbedded(property),
+        around: outside && ((value) => outside({ [name]: value })),
+      },
+      errors,
+    )
+  }
 }
 
-function checkDefault(schema: Schema, at: string, isResource: boolean, errors: FieldErrors): void {
-  const pruned = cloneJson(schema.default) as unknown
+const TYPE_META = ['apiVersion', 'kind', 'metadata']
+
+/** What is wrong first is all that is told: of resources, of the values, of what rules say. */
+function checkDefault(
+  schema: Schema,
+  at: string,
+  { isResource, around }: Place,
+  errors: FieldErrors,
+): void {
+  const value: unknown = schema.default
+  const resource: Schema = isResource
+    ? { ...schema, 'x-kubernetes-embedded-resource': true }
+    : schema
+  if (around === undefined) checkPruned(value, schema, at, isResource, errors)
+  const before = errors.list.length
+  if (around === undefined) checkResources(value, resource, at, errors)
+  else checkAround(around(value), value, at, errors)
+  if (errors.list.length > before) return
+  validateValueAt(at, value, undefined, withoutIntOrString(schema), errors)
+  if (errors.list.length === before) checkByRules(schema, value, at, isResource, errors)
+}
+
+function checkPruned(
+  value: unknown,
+  schema: Schema,
+  at: string,
+  isResource: boolean,
+  errors: FieldErrors,
+): void {
+  const pruned = cloneJson(value) as unknown
   const dropped =
     isResource && isObject(pruned) ? prune(pruned, schema) : pruneValue(pruned, schema)
-  if (dropped.length > 0)
-    errors.invalid(at, sortedJson(schema.default), 'must not have unknown fields')
-  if (isResource && isObject(pruned)) {
-    const before = errors.list.length
-    coerceEmbedded(pruned, at, errors)
-    if (errors.list.length === before) validateEmbeddedType(pruned, at, errors)
-    if (errors.list.length > before) return
-  }
-  validateValueAt(at, schema.default, undefined, withoutIntOrString(schema), errors)
+  if (dropped.length > 0) errors.invalid(at, sortedJson(value), 'must not have unknown fields')
+}
+
+/** The default itself, or what it has inside of it. */
+function checkResources(value: unknown, schema: Schema, at: string, errors: FieldErrors): void {
+  const decoded = cloneJson(value) as unknown
+  const before = errors.list.length
+  walkEmbedded(decoded, schema, at, (embedded, path) => {
+    if (errors.list.length === before) coerceEmbedded(embedded, path, errors)
+  })
+  if (errors.list.length > before) return
+  walkEmbedded(decoded, schema, at, (embedded, path) =>
+    validateEmbeddedResource(embedded, path, errors),
+  )
+}
+
+function checkAround(resource: JsonObject, value: unknown, at: string, errors: FieldErrors): void {
+  const own = new FieldErrors()
+  const decoded = cloneJson(resource) as JsonObject
+  coerceEmbedded(decoded, '', own)
+  if (own.list.length === 0) validateEmbeddedResource(decoded, '', own)
+  if (own.list.length === 0) return
+  const texts = own.list.map(({ field, message }) => `${field.replace(/^\./, '')}: ${message}`)
+  const text = texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
+  errors.invalid(at, sortedJson(value), `must result in valid metadata: ${text}`)
+}
+
+/** Rules about changes find that the value was this one before. */
+function checkByRules(
+  schema: Schema,
+  value: unknown,
+  at: string,
+  isResource: boolean,
+  errors: FieldErrors,
+): void {
+  const tree = allRulesOf(schema, isResource)
+  if (tree === undefined) return
+  const own = new FieldErrors()
+  runRules(tree, value, value, { errors: own, tolerated: own })
+  for (const error of own.list) errors.list.push({ ...error, field: below(at, error.field) })
+}
+
+function below(at: string, field: string): string {
+  if (field === '<nil>' || field === '') return at
+  return field.startsWith('[') ? `${at}${field}` : `${at}.${field}`
 }
 
 /** A default is no resource, so its apiVersion, kind and metadata are like any other field. */

@@ -67,11 +67,7 @@ export function coerceEmbedded(
 const GROUP_AND_VERSION = 2
 
 /** What its apiVersion and kind say. */
-export function validateEmbeddedType(
-  embedded: JsonObject,
-  path: string,
-  errors: FieldErrors,
-): void {
+function validateEmbeddedType(embedded: JsonObject, path: string, errors: FieldErrors): void {
   for (const name of TYPE_FIELDS) {
     const at = `${path}.${name}`
     const given = embedded[name]
@@ -96,18 +92,27 @@ export function validateEmbeddedType(
 }
 
 export function validateEmbedded(object: unknown, schema: Schema, errors: FieldErrors): void {
-  walkEmbedded(object, schema, '', (embedded, path) => {
-    validateEmbeddedType(embedded, path, errors)
-    if (!isObject(embedded['metadata'])) return
-    const { namespace } = embedded['metadata']
-    // Only what is given is checked: an embedded object need not have a name yet.
-    const named = { metadata: { name: 'fakename', ...embedded['metadata'] } }
-    validateMetadata(
-      named,
-      namespace !== undefined,
-      (name) => pathSegment(name),
-      errors,
-      `${path}.metadata`,
-    )
-  })
+  walkEmbedded(object, schema, '', (embedded, path) =>
+    validateEmbeddedResource(embedded, path, errors),
+  )
+}
+
+/** What its apiVersion, kind and metadata say. */
+export function validateEmbeddedResource(
+  embedded: JsonObject,
+  path: string,
+  errors: FieldErrors,
+): void {
+  validateEmbeddedType(embedded, path, errors)
+  if (!isObject(embedded['metadata'])) return
+  const { namespace } = embedded['metadata']
+  // Only what is given is checked: an embedded object need not have a name yet.
+  const named = { metadata: { name: 'fakename', ...embedded['metadata'] } }
+  validateMetadata(
+    named,
+    namespace !== undefined,
+    (name) => pathSegment(name),
+    errors,
+    `${path}.metadata`,
+  )
 }

@@ -9,7 +9,22 @@ import type { Schema } from './structural-schema.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-interface Place {
+/** Where in the schema, and how often a value may be there. */
+export interface RulePlace {
+  readonly path: string
+  readonly isResource: boolean
+  /** Undefined: nothing bounds it but the size of a request. */
+  readonly cardinality: number | undefined
+  /** The nearest list whose items have no counterpart in the old object. */
+  readonly uncorrelatable: string | undefined
+}
+
+/** Judges the rules of a place, when all else of it was looked at. */
+export interface PlaceRules {
+  at(schema: Schema, place: RulePlace): void
+}
+
+interface Place extends Omit<RulePlace, 'path' | 'isResource'> {
   readonly isRoot: boolean
   /** Below the metadata of a resource. */
   readonly inMetadata: boolean
@@ -17,35 +32,99 @@ interface Place {
   readonly noDefaults: string | undefined
 }
 
-export function checkOpenApi(schema: Schema, path: string, errors: FieldErrors): void {
-  checkPlace(schema, path, { isRoot: true, inMetadata: false, noDefaults: undefined }, errors)
+const ROOT: Place = {
+  isRoot: true,
+  inMetadata: false,
+  noDefaults: undefined,
+  cardinality: 1,
+  uncorrelatable: undefined,
 }
 
-function checkPlace(schema: Schema, path: string, place: Place, errors: FieldErrors): void {
-  const { type } = schema
-  if (type && !TYPES.includes(type)) errors.notSupported(`${path}.type`, type, TYPES)
-  if (place.noDefaults !== undefined && schema.default !== undefined)
-    errors.forbidden(`${path}.default`, `must not be set ${place.noDefaults}`)
-  checkUnsupported(schema, path, errors)
-  const below = { ...place, isRoot: false }
-  checkAdditional(schema, path, below, errors)
-  const isResource = place.isRoot || isEmbedded(schema)
-  for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(byName)) {
-    const isMetadata = isResource && name === 'metadata'
-    const inside: Place = {
-      isRoot: false,
-      inMetadata: place.inMetadata || isMetadata,
-      noDefaults: place.isRoot && isMetadata ? 'in top-level metadata' : place.noDefaults,
-    }
-    checkPlace(property, `${path}.properties[${name}]`, inside, errors)
+export function checkOpenApi(
+  schema: Schema,
+  path: string,
+  errors: FieldErrors,
+  rules: PlaceRules,
+): void {
+  new OpenApiCheck(errors, rules).place(schema, path, ROOT)
+}
+
+class OpenApiCheck {
+  readonly #errors: FieldErrors
+  readonly #rules: PlaceRules
+
+  constructor(errors: FieldErrors, rules: PlaceRules) {
+    this.#errors = errors
+    this.#rules = rules
   }
-  for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const)
-    for (const [index, branch] of (schema[keyword] ?? []).entries())
-      checkPlace(branch, `${path}.${keyword}[${index}]`, below, errors)
-  if (schema.not !== undefined) checkPlace(schema.not, `${path}.not`, below, errors)
-  const items = itemsOf(schema)
-  if (items !== undefined) checkPlace(items, `${path}.items`, below, errors)
-  checkExtensions(schema, path, errors)
+
+  place(schema: Schema, path: string, place: Place): void {
+    const errors = this.#errors
+    const { type } = schema
+    if (type && !TYPES.includes(type)) errors.notSupported(`${path}.type`, type, TYPES)
+    if (place.noDefaults !== undefined && schema.default !== undefined)
+      errors.forbidden(`${path}.default`, `must not be set ${place.noDefaults}`)
+    checkUnsupported(schema, path, errors)
+    this.#additional(schema, path, place)
+    const isResource = place.isRoot || isEmbedded(schema)
+    this.#properties(schema, path, place, isResource)
+    const below = { ...place, isRoot: false }
+    for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const)
+      for (const [index, branch] of (schema[keyword] ?? []).entries())
+        this.place(branch, `${path}.${keyword}[${index}]`, below)
+    if (schema.not !== undefined) this.place(schema.not, `${path}.not`, below)
+    this.#items(schema, path, below)
+    checkExtensions(schema, path, errors)
+    const { cardinality, uncorrelatable } = place
+    this.#rules.at(schema, { path, isResource, cardinality, uncorrelatable })
+  }
+
+  #properties(schema: Schema, path: string, place: Place, isResource: boolean): void {
+    for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(byName)) {
+      const ofServer = isResource && TYPE_META.includes(name)
+      this.place(property, `${path}.properties[${name}]`, {
+        ...place,
+        isRoot: false,
+        inMetadata: place.inMetadata || (ofServer && name === 'metadata'),
+        noDefaults: place.isRoot && ofServer ? `in top-level ${name}` : place.noDefaults,
+      })
+    }
+  }
+
+  #additional(schema: Schema, path: string, place: Place): void {
+    const additional = schema.additionalProperties
+    if (additional === undefined) return
+    const at = `${path}.additionalProperties`
+    if (additional !== true && Object.keys(propertiesOf(schema)).length > 0)
+      this.#errors.forbidden(at, 'additionalProperties and properties are mutual exclusive')
+    if (typeof additional !== 'object') return
+    this.place(additional, at, {
+      ...place,
+      isRoot: false,
+      noDefaults: place.inMetadata
+        ? 'inside additionalProperties applying to object metadata'
+        : place.noDefaults,
+      cardinality: times(place.cardinality, schema.maxProperties),
+    })
+  }
+
+  #items(schema: Schema, path: string, place: Place): void {
+    const items = itemsOf(schema)
+    if (items === undefined) return
+    const correlates = schema['x-kubernetes-list-type'] === 'map'
+    this.place(items, `${path}.items`, {
+      ...place,
+      cardinality: times(place.cardinality, schema.maxItems),
+      uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : path),
+    })
+  }
+}
+
+/** What the server knows of every resource. */
+const TYPE_META = ['apiVersion', 'kind', 'metadata']
+
+function times(cardinality: number | undefined, bound: number | undefined): number | undefined {
+  return cardinality === undefined || bound === undefined ? undefined : cardinality * bound
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
@@ -76,19 +155,6 @@ function checkUnsupported(schema: Schema, path: string, errors: FieldErrors): vo
       `${path}.uniqueItems`,
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
     )
-}
-
-function checkAdditional(schema: Schema, path: string, place: Place, errors: FieldErrors): void {
-  const additional = schema.additionalProperties
-  if (additional === undefined) return
-  const at = `${path}.additionalProperties`
-  if (additional !== true && Object.keys(propertiesOf(schema)).length > 0)
-    errors.forbidden(at, 'additionalProperties and properties are mutual exclusive')
-  if (typeof additional !== 'object') return
-  const noDefaults = place.inMetadata
-    ? 'inside additionalProperties applying to object metadata'
-    : place.noDefaults
-  checkPlace(additional, at, { ...place, noDefaults }, errors)
 }
 
 function checkExtensions(schema: Schema, path: string, errors: FieldErrors): void {

@@ -172,3 +172,73 @@ test('patterns that Go refuses are refused, those that it takes are taken', () =
   ])
     assert.deepEqual(texts(withSpec({ type: 'string', pattern })), [], pattern)
 })
+
+const rules = (...of: readonly string[]): Schema =>
+  ({ 'x-kubernetes-validations': of.map((rule) => ({ rule })) }) as Schema
+
+test('a default keeps the rules of its place and of all places below, as if it had been so before', () => {
+  const inside: Schema = { type: 'boolean', ...rules('self') }
+  const cases: readonly (readonly [Schema, readonly string[]])[] = [
+    [{ type: 'integer', default: 1, ...rules('self == oldSelf') }, []],
+    [
+      { type: 'integer', default: 1, ...rules('self != oldSelf') },
+      [`${AT}.default: Invalid value: 1: failed rule: self != oldSelf`],
+    ],
+    [
+      { type: 'object', properties: { b: inside }, default: { b: false } },
+      [`${AT}.default.b: Invalid value: false: failed rule: self`],
+    ],
+    [
+      { type: 'array', items: inside, default: [false] },
+      [`${AT}.default[0]: Invalid value: false: failed rule: self`],
+    ],
+    [
+      { type: 'integer', default: 1, ...rules('1', 'self < 0') },
+      [
+        `${AT}.default: Invalid value: "integer": rule compile error: cel expression must evaluate to a bool`,
+        `${AT}.default: Invalid value: 1: failed rule: self < 0`,
+      ],
+    ],
+    // Nobody looks at defaults below additionalProperties.
+    [{ type: 'object', additionalProperties: { ...inside, default: false } }, []],
+  ]
+  for (const [spec, expected] of cases)
+    assert.deepEqual(texts(withSpec(spec)), expected, JSON.stringify(spec))
+})
+
+test('resources in a default are judged as resources', () => {
+  const embedded: Schema = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { kind: { type: 'string', default: 'a b' } },
+  }
+  const [refused = ''] = texts(withSpec(embedded))
+  const why = 'must result in valid metadata: kind: Invalid value: "a b": may have mixed case'
+  assert.ok(refused.startsWith(`${AT}.properties[kind].default: Invalid value: "a b": ${why}`))
+  const plain: Schema = { ...embedded, properties: { spec: { type: 'string' } } }
+  const holder: Schema = { type: 'object', properties: { e: plain }, default: { e: {} } }
+  assert.deepEqual(texts(withSpec(holder)), [
+    `${AT}.default.e.apiVersion: Required value`,
+    `${AT}.default.e.kind: Required value`,
+  ])
+  assert.deepEqual(
+    texts({ type: 'object', properties: { kind: { type: 'string', default: 'X' } } }),
+    ['s.properties[kind].default: Forbidden: must not be set in top-level kind'],
+  )
+})
+
+test('texts of rules are told with their place, branches included, what compiling finds after all places', () => {
+  const broken: Schema = { type: 'integer', ...rules('self.x') }
+  const branch = rules('')
+  assert.deepEqual(texts(withSpec({ type: 'string', anyOf: [branch] })), [
+    `${AT}.anyOf[0].x-kubernetes-validations: Forbidden: must be empty to be structural`,
+    `${AT}.anyOf[0].x-kubernetes-validations[0].rule: Required value: rule is not specified`,
+  ])
+  const found = texts({
+    type: 'object',
+    properties: { a: broken, b: { type: 'string', 'x-kubernetes-map-type': 'atomic' } },
+  })
+  assert.equal(found.length, 2)
+  assert.match(found[0]!, /^s\.properties\[b\]\.type: /)
+  assert.match(found[1]!, /^s\.properties\[a\]\.x-kubernetes-validations\[0\]\.rule: /)
+})

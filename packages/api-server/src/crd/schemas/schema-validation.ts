@@ -1,7 +1,8 @@
 /**
  * Which schemas a definition may carry. Contract: docs/behaviour/api-server/custom-resources.md, Structural schema.
  */
-import { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { RuleCheck } from '../rule-validation.ts'
 import { checkDefaults } from './default-validation.ts'
 import { internalSchema } from './internal-schema.ts'
 import { checkOpenApi } from './openapi-validation.ts'
@@ -9,33 +10,23 @@ import { structuralProblems } from './structural-validation.ts'
 import { isObject } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 
-export interface SchemaVerdict {
-  /** Structural, with good defaults: its types are known to rules. */
-  readonly isTyped: boolean
-  /** Whether something was refused at this path or below, structure aside. */
-  hasProblemBelow(path: string): boolean
-}
-
-/** Checks the schema of one version; `path` ends in `openAPIV3Schema`. */
+/** Checks the schema of one version; `path` ends in `openAPIV3Schema`. `stored`: the schema before an update. */
 export function validateSchema(
   schema: Schema,
   path: string,
   statusEnabled: boolean,
   errors: FieldErrors,
-): SchemaVerdict {
+  stored?: Schema,
+): void {
   const first = errors.list.length
   if (statusEnabled) checkRootForStatus(schema, path, errors)
   if (schema.nullable === true)
     errors.forbidden(`${path}.nullable`, 'nullable cannot be true at the root')
   const isTyped = checkStructure(schema, path, errors)
-  const openApi = new FieldErrors()
-  checkOpenApi(schema, path, openApi)
-  errors.list.push(...openApi.list)
+  const rules = new RuleCheck(errors, isTyped, stored)
+  checkOpenApi(schema, path, errors, rules)
   if (!isTyped && errors.list.length === first) refuseUnknown(schema, path, errors)
-  return {
-    isTyped,
-    hasProblemBelow: (at) => openApi.list.some(({ field }) => field.startsWith(at)),
-  }
+  rules.finish(path)
 }
 
 /** Schemas with keywords that no structural schema has are not looked at: those are refused elsewhere. */
@@ -81,6 +72,11 @@ function foreignKeyword(schema: Schema): string | undefined {
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** Branches included. */
+export function hasDefaults(schema: Schema | undefined): boolean {
+  return schema !== undefined && (schema.default !== undefined || partsOf(schema).some(hasDefaults))
 }
 
 function partsOf(schema: Schema): readonly Schema[] {

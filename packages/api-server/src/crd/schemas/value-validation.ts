@@ -54,8 +54,12 @@ export function validateValueAt(
   validateValue(value, old, schema, '', own)
   for (const error of own.list) {
     const isOwn = error.field === '' || error.field === NO_FIELD
-    errors.list.push({ ...error, field: isOwn ? at : `${at}.${error.field}` })
+    errors.list.push({ ...error, field: isOwn ? at : childOf(at, error.field) })
   }
+}
+
+function childOf(at: string, field: string): string {
+  return field.startsWith('.') ? `${at}${field}` : `${at}.${field}`
 }
 
 /** Of branches of a combination only what is below the value is compared with what was stored. */
@@ -263,10 +267,13 @@ function checkObject(
   const additional = additionalOf(schema)
   let matches = 0
   for (const name of Object.keys(value).toSorted()) {
-    const child = propertyOf(schema, name) ?? (additional === true ? undefined : additional)
+    const property = propertyOf(schema, name)
+    const child = property ?? (additional === true ? undefined : additional)
     if (child === undefined) continue
     const stored = before && storedField(before, name)
-    matches += checkChanged(value[name], stored, child, childPath(path, name), errors)
+    // Of a map that is looked at for itself the keys have their dot, too.
+    const at = property === undefined ? `${path}.${name}` : childPath(path, name)
+    matches += checkChanged(value[name], stored, child, at, errors)
   }
   for (const name of schema.required ?? []) {
     if (value[name] === undefined) errors.required(childPath(path, name))
