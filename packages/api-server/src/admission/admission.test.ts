@@ -392,6 +392,29 @@ describe('defaults of nodes, pods and storage', () => {
     assert.equal(clash.body.message, `pods "c" is forbidden: ${why}`)
     await server.stop()
   })
+
+  test('an overhead that no runtime class brings is refused, be it empty', async () => {
+    const { server, call, ns } = await inNamespace()
+    const made = async (overhead: object, runtimeClassName?: string): Promise<unknown> => {
+      const spec = runtimeClassName === undefined ? { overhead } : { overhead, runtimeClassName }
+      const { body } = await call('POST', `${ns}/pods?dryRun=All`, pod('p', spec))
+      return body.spec?.overhead ?? body.message
+    }
+    const classes = '/apis/node.k8s.io/v1/runtimeclasses'
+    const own = { metadata: { name: 'own' }, handler: 'h', overhead: { podFixed: { cpu: '1' } } }
+    await call('POST', classes, own)
+    await call('POST', classes, { metadata: { name: 'hollow' }, handler: 'h', overhead: {} })
+    const refused = 'pods "p" is forbidden: pod rejected: '
+    const without = `${refused}Pod Overhead set without corresponding RuntimeClass defined Overhead`
+    const other = `${refused}Pod's Overhead doesn't match RuntimeClass's defined Overhead`
+    assert.equal(await made({}), without)
+    assert.equal(await made({ cpu: '1' }), without)
+    assert.deepEqual(await made({}, 'own'), { cpu: '1' })
+    assert.equal(await made({ cpu: '2' }, 'own'), other)
+    assert.equal(await made({}, 'hollow'), undefined)
+    assert.equal(await made({ cpu: '1' }, 'hollow'), other)
+    await server.stop()
+  })
 })
 
 describe('escalation', () => {

@@ -1,6 +1,7 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { compareQuantities } from '@gyropilot/api'
+import { emptyGiven } from '@gyropilot/schema/given-value'
 import { pathSegment } from '@gyropilot/schema/validation/names'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { unclassified } from '../../http/errors.ts'
@@ -26,13 +27,17 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
           `pod rejected: RuntimeClass ${JSON.stringify(spec.runtimeClassName)} not found`,
         )
       }
-      takeOverhead(request, found?.['overhead']?.podFixed)
+      const overhead: Stored | undefined = found?.['overhead']
+      if (overhead !== undefined) takeOverhead(request, overhead['podFixed'] ?? {})
       if (found?.['scheduling'] !== undefined) mergeScheduling(request, found['scheduling'])
     },
     // Beside what other rules say of the pod, so that a wrong amount is told as that.
     validate(request) {
-      const declared = classOf(request)?.['overhead']?.podFixed
-      if (declared === undefined && request.object!['spec'].overhead !== undefined)
+      const declared: unknown = classOf(request)?.['overhead']
+      const { spec } = request.object!
+      // One that was given empty counts, though it is not stored.
+      const own: unknown = spec.overhead ?? emptyGiven(spec, 'overhead')
+      if (declared === undefined && own !== undefined)
         throw refusal(
           request,
           'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
@@ -50,14 +55,10 @@ function checkName(name: string | undefined): void {
     throw unclassified(`invalid resource name ${JSON.stringify(name)}: [${problems.join(' ')}]`)
 }
 
-function takeOverhead(
-  request: AdmissionRequest,
-  overhead: Readonly<Record<string, string>> | undefined,
-): void {
+function takeOverhead(request: AdmissionRequest, overhead: Readonly<Record<string, string>>): void {
   const { spec } = request.object!
-  if (overhead === undefined) return
   if (spec.overhead === undefined) {
-    spec.overhead = { ...overhead }
+    if (Object.keys(overhead).length > 0) spec.overhead = { ...overhead }
     return
   }
   const names = new Set([...Object.keys(overhead), ...Object.keys(spec.overhead)])
