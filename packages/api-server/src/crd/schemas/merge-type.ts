@@ -15,10 +15,11 @@ import type { Schema } from './structural-schema.ts'
 const STRING: MergeType = { scalar: 'string' }
 
 export function mergeTypeOfResource(schema: Schema | undefined): MergeType {
-  return structType(schema ?? { 'x-kubernetes-preserve-unknown-fields': true }, true)
+  return structType(schema ?? { 'x-kubernetes-preserve-unknown-fields': true }, true, false)
 }
 
-function mergeTypeOf(schema: Schema): MergeType {
+/** `open`: something around it keeps unknown fields; then apply takes them here too, and leaves them to pruning. */
+function mergeTypeOf(schema: Schema, open: boolean): MergeType {
   if (isIntOrString(schema)) return UNTYPED_GRANULAR
   switch (schema.type) {
     case 'string':
@@ -30,20 +31,21 @@ function mergeTypeOf(schema: Schema): MergeType {
     case 'boolean':
       return { scalar: 'boolean' }
     case 'array':
-      return listType(schema)
+      return listType(schema, open)
     case 'object':
-      return structType(schema, isEmbedded(schema))
+      return structType(schema, isEmbedded(schema), open)
     default:
       return UNTYPED_GRANULAR
   }
 }
 
-function structType(schema: Schema, resource: boolean): MergeType {
+function structType(schema: Schema, resource: boolean, around: boolean): MergeType {
+  const open = around || preservesUnknown(schema)
   const atomic = schema['x-kubernetes-map-type'] === 'atomic'
   const additional = additionalOf(schema)
   const fields = new Map<string, MapField>()
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
-    fields.set(name, { element: `f:${name}`, type: mergeTypeOf(property) })
+    fields.set(name, { element: `f:${name}`, type: mergeTypeOf(property, open) })
   }
   if (resource) {
     for (const name of ['apiVersion', 'kind'])
@@ -51,15 +53,15 @@ function structType(schema: Schema, resource: boolean): MergeType {
     fields.set('metadata', { element: 'f:metadata', type: metadataMergeType() })
   }
   if (additional !== undefined) {
-    const values = additional === true ? UNTYPED_GRANULAR : mergeTypeOf(additional)
+    const values = additional === true ? UNTYPED_GRANULAR : mergeTypeOf(additional, open)
     return fields.size === 0 ? mapType(atomic, values) : { map: { atomic, fields, values } }
   }
   // An object without any properties is taken for one that may hold anything.
-  const open = preservesUnknown(schema) || fields.size === 0
-  return { map: { atomic, fields, values: open ? UNTYPED_GRANULAR : undefined } }
+  const values = open || fields.size === 0 ? UNTYPED_GRANULAR : undefined
+  return { map: { atomic, fields, values } }
 }
 
-function listType(schema: Schema): MergeType {
+function listType(schema: Schema, open: boolean): MergeType {
   const items = itemsOf(schema)
   const ownership = schema['x-kubernetes-list-type']
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
@@ -73,7 +75,7 @@ function listType(schema: Schema): MergeType {
       ownership: ownership === 'set' || ownership === 'map' ? ownership : 'atomic',
       keys,
       keyDefaults,
-      items: items === undefined ? UNTYPED_GRANULAR : mergeTypeOf(items),
+      items: items === undefined ? UNTYPED_GRANULAR : mergeTypeOf(items, open),
     },
   }
 }
