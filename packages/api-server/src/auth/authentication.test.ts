@@ -140,9 +140,15 @@ describe('client certificates', () => {
     refused(() => ask(jane))
     assert.equal(ask(jane, upper).name, 'jane')
     assert.equal(ask(jane).name, 'jane')
-    // The one between is over by then.
+    // The one between is over by then, until it is made anew.
     await clock.advance(HOUR_MS + 1000)
     refused(() => ask(jane, upper))
+    const anew = issueFrom(certificates.authority, 'between', {
+      publicKey: keys.publicKey,
+      usage: 'authority',
+      notAfterMs: START_MS + 2 * HOUR_MS,
+    })
+    assert.equal(ask(jane, new X509Certificate(anew)).name, 'jane')
   })
 
   test('that are refused leave the word to a token', () => {

@@ -124,7 +124,9 @@ class UnionAuthentication implements Authentication {
     if (certificate === undefined) return NOTHING
     const fingerprint = certificate.fingerprint256
     const known = this.#certificates.get(fingerprint)
-    if (known !== undefined) return known
+    // What has run out may be of another certificate of the chain, and that has been made anew.
+    if (known !== undefined && (this.#isNow(known.asProxy) || this.#isNow(known.asUser)))
+      return known
     const judged = this.#read(certificate, presented)
     // The same certificate may come again with those that lead to an authority.
     if (judged.asProxy === undefined && judged.asUser === undefined) return NOTHING

@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { DerError, TAG, bitStringBytes, childrenOf, elementsOf } from './der-reader.ts'
 import { expectTag, objectIdentifierOf, onlyElement } from './der-reader.ts'
 import type { DerElement } from './der-reader.ts'
+import { EXTENSION } from './extension-identifiers.ts'
 import { readSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
 
@@ -27,7 +28,6 @@ export interface SigningRequest extends AlternativeNames {
 const PEM_BLOCK =
   /-----BEGIN ([A-Z0-9 ]+)-----\r?\n(?:[!-9;-~]+:[^\n]*\n)*([A-Za-z0-9+/=\s]*)-----END \1-----/
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14'
-const SUBJECT_ALT_NAME = '2.5.29.17'
 const CURVES: ReadonlySet<string> = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1'])
 
 /** The first block of a PEM text. Throws an Error in Go's words, or DerError. */
@@ -76,7 +76,7 @@ function alternativeNames(attributes: DerElement | undefined): AlternativeNames 
   }
   for (const value of requestedExtensions(attributes)) {
     const parts = childrenOf(value, TAG.sequence)
-    if (objectIdentifierOf(parts[0]) !== SUBJECT_ALT_NAME) continue
+    if (objectIdentifierOf(parts[0]) !== EXTENSION.subjectAltName) continue
     const content = expectTag(parts.at(-1), TAG.octetString).content
     for (const general of childrenOf(onlyElement(content), TAG.sequence)) addName(general, names)
   }

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, hash, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import * as der from './der.ts'
+import { EXTENDED_KEY_USAGE, EXTENSION } from './extension-identifiers.ts'
 
 /** Both in PEM: the certificate (or chain) and its PKCS #8 private key. */
 export interface CertificateAndKey {
@@ -37,14 +38,6 @@ const OID = {
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
-  subjectKeyIdentifier: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  authorityKeyIdentifier: '2.5.29.35',
-  extendedKeyUsage: '2.5.29.37',
-  serverAuth: '1.3.6.1.5.5.7.3.1',
-  clientAuth: '1.3.6.1.5.5.7.3.2',
 } as const
 
 /** digitalSignature, keyEncipherment, keyCertSign as bits of one byte, with the number of unused bits. */
@@ -97,31 +90,39 @@ function extensions(request: CertificateRequest, issuer: Issuer): Buffer[] {
   const usage = KEY_USAGE[request.usage]
   const isAuthority = request.usage === 'authority'
   const result = [
-    extension(OID.keyUsage, true, der.bitString(Uint8Array.of(usage.bits), usage.unused)),
+    extension(EXTENSION.keyUsage, true, der.bitString(Uint8Array.of(usage.bits), usage.unused)),
     extension(
-      OID.basicConstraints,
+      EXTENSION.basicConstraints,
       true,
       isAuthority ? der.sequence(der.boolean(true)) : der.sequence(),
     ),
     extension(
-      OID.authorityKeyIdentifier,
+      EXTENSION.authorityKeyIdentifier,
       false,
       der.sequence(der.implicit(0, keyIdentifier(createPublicKey(issuer.privateKey)))),
     ),
   ]
   if (isAuthority)
     result.push(
-      extension(OID.subjectKeyIdentifier, false, der.octetString(keyIdentifier(request.publicKey))),
+      extension(
+        EXTENSION.subjectKeyIdentifier,
+        false,
+        der.octetString(keyIdentifier(request.publicKey)),
+      ),
     )
   else {
-    const purpose = request.usage === 'server' ? OID.serverAuth : OID.clientAuth
-    result.push(extension(OID.extendedKeyUsage, false, der.sequence(der.objectIdentifier(purpose))))
+    const purpose =
+      request.usage === 'server' ? EXTENDED_KEY_USAGE.server : EXTENDED_KEY_USAGE.client
+    result.push(
+      extension(EXTENSION.extendedKeyUsage, false, der.sequence(der.objectIdentifier(purpose))),
+    )
   }
   const names = [
     ...(request.dnsNames ?? []).map((text) => der.implicit(2, Buffer.from(text, 'ascii'))),
     ...(request.ipAddresses ?? []).map((text) => der.implicit(7, ipAddressBytes(text))),
   ]
-  if (names.length > 0) result.push(extension(OID.subjectAltName, false, der.sequence(...names)))
+  if (names.length > 0)
+    result.push(extension(EXTENSION.subjectAltName, false, der.sequence(...names)))
   return result
 }
 

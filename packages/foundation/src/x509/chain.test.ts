@@ -3,7 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { generateKeyPair, issueCertificate } from './certificate.ts'
 import type { CertificateRequest } from './certificate.ts'
-import { EXTENDED_KEY_USAGE, findChain } from './chain.ts'
+import { findChain } from './chain.ts'
+import { EXTENDED_KEY_USAGE } from './extension-identifiers.ts'
 import {
   forExampleComOnly,
   leafForLocalhost,
@@ -156,6 +157,13 @@ describe('a chain', () => {
       'x509: too many intermediates for path length constraint',
     )
     assert.ok(among([otherBelow, withoutOthersBelow], [root]).chain)
+  })
+
+  test('does not lead through what OpenSSL reads and a strict reader does not', () => {
+    const authority = party('authority')
+    Object.defineProperty(authority.certificate, 'raw', { value: Buffer.from('strange') })
+    const { problem } = chainOf([client(authority), authority], [])
+    assert.equal(problem, 'x509: malformed certificate')
   })
 
   test('does not lead through an authority for some names only', () => {

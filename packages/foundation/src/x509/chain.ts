@@ -8,7 +8,8 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { extensionOf } from './certificate-parts.ts'
-import { TAG, childrenOf, onlyElement } from './der-reader.ts'
+import { DerError, TAG, childrenOf, onlyElement } from './der-reader.ts'
+import { EXTENDED_KEY_USAGE, EXTENSION } from './extension-identifiers.ts'
 
 export interface ChainRequest {
   /** The certificate in question; behind it those that may lead to an authority, in any order. Not empty. */
@@ -16,20 +17,14 @@ export interface ChainRequest {
   readonly authorities: readonly X509Certificate[]
   /** What all of the chain have to be good for, as an object identifier of an extended key usage. */
   readonly usage: string
-  /** Absent: dates do not matter. */
-  readonly nowMs?: number
+  /** Undefined: dates do not matter. */
+  readonly nowMs: number | undefined
 }
 
 /** `chain`: from the certificate in question to the authority. `problem`: why there is none, in Go's words. */
 export type FoundChain =
   | { readonly chain: readonly X509Certificate[]; readonly problem?: undefined }
   | { readonly chain?: undefined; readonly problem: string }
-
-export const EXTENDED_KEY_USAGE = {
-  server: '1.3.6.1.5.5.7.3.1',
-  client: '1.3.6.1.5.5.7.3.2',
-  any: '2.5.29.37.0',
-} as const
 
 export const UNKNOWN_AUTHORITY = 'x509: certificate signed by unknown authority'
 export const INCOMPATIBLE_USAGE = 'x509: certificate specifies an incompatible key usage'
@@ -39,53 +34,70 @@ const MOST_SIGNATURES = 100
 const MOST_PRESENTED = 10
 
 export function findChain(request: ChainRequest): FoundChain {
-  const [leaf, ...others] = request.presented
-  const { authorities, usage, nowMs } = request
-  const outOfDate = dateProblem(leaf!, nowMs)
+  const leaf = request.presented[0]!
+  const outOfDate = dateProblem(leaf, request.nowMs)
   if (outOfDate !== undefined) return { problem: outOfDate }
+  const search = new ChainSearch(request)
+  const isTrusted = includes(request.authorities, leaf)
+  const chain = isTrusted ? search.usable([leaf]) : search.extended([leaf])
+  return chain === undefined ? { problem: search.problem() } : { chain }
+}
 
-  let signatures = 0
-  let problem: string | undefined
-  let hint: string | undefined
-  let isUsable = true
+type Certificates = readonly X509Certificate[]
 
-  /** Depth first: authorities before others. */
-  const extend = (chain: readonly X509Certificate[]): readonly X509Certificate[] | undefined => {
+/** Depth first, authorities before what the peer showed; remembers what was wrong on the way. */
+class ChainSearch {
+  readonly #request: ChainRequest
+  readonly #candidates: Certificates
+  #signatures = 0
+  #problem: string | undefined
+  #hint = ''
+  #isUsable = true
+
+  constructor(request: ChainRequest) {
+    this.#request = request
+    this.#candidates = [...request.authorities, ...request.presented.slice(1)]
+  }
+
+  /** Undefined: no authority is reached. */
+  extended(chain: Certificates): Certificates | undefined {
     const last = chain.at(-1)!
-    for (const [candidates, areAuthorities] of [
-      [authorities, true],
-      [others, false],
-    ] as const) {
-      for (const candidate of candidates) {
-        if (candidate.subject !== last.issuer || includes(chain, candidate)) continue
-        if (++signatures > MOST_SIGNATURES) {
-          problem = 'x509: signature check attempts limit reached while verifying certificate chain'
-          return undefined
-        }
-        const unsigned = signatureProblem(last, candidate)
-        const unfit = unsigned ?? authorityProblem(candidate, chain, nowMs)
-        if (unfit !== undefined) {
-          hint ??= hintOf(unfit, candidate)
-          if (unsigned === undefined) problem = unfit
-          continue
-        }
-        const longer = [...chain, candidate]
-        const found = areAuthorities ? usableFor(longer) : extend(longer)
-        if (found !== undefined) return found
+    for (const candidate of this.#candidates) {
+      if (candidate.subject !== last.issuer || includes(chain, candidate)) continue
+      if (++this.#signatures > MOST_SIGNATURES) {
+        this.#problem =
+          'x509: signature check attempts limit reached while verifying certificate chain'
+        return undefined
       }
+      if (!this.#isFit(candidate, chain)) continue
+      const longer = [...chain, candidate]
+      const isEnd = includes(this.#request.authorities, candidate)
+      const found = isEnd ? this.usable(longer) : this.extended(longer)
+      if (found !== undefined) return found
     }
     return undefined
   }
-  const usableFor = (chain: readonly X509Certificate[]) => {
-    if (chain.every((certificate) => allows(certificate, usage))) return chain
-    isUsable = false
+
+  /** Undefined: one of the chain is for other purposes. */
+  usable(chain: Certificates): Certificates | undefined {
+    if (chain.every((certificate) => allows(certificate, this.#request.usage))) return chain
+    this.#isUsable = false
     return undefined
   }
 
-  const found = includes(authorities, leaf!) ? usableFor([leaf!]) : extend([leaf!])
-  if (found !== undefined) return { chain: found }
-  if (!isUsable) return { problem: INCOMPATIBLE_USAGE }
-  return { problem: problem ?? `${UNKNOWN_AUTHORITY}${hint ?? ''}` }
+  problem(): string {
+    if (!this.#isUsable) return INCOMPATIBLE_USAGE
+    return this.#problem ?? `${UNKNOWN_AUTHORITY}${this.#hint}`
+  }
+
+  #isFit(candidate: X509Certificate, below: Certificates): boolean {
+    const unsigned = signatureProblem(below.at(-1)!, candidate)
+    const unfit = unsigned ?? authorityProblem(candidate, below, this.#request.nowMs)
+    if (unfit === undefined) return true
+    if (this.#hint === '') this.#hint = hintOf(unfit, candidate)
+    if (unsigned === undefined) this.#problem = unfit
+    return false
+  }
 }
 
 /** As much of a TLSSocket, or of HTTP/2's stand-in for one, as is asked. */
@@ -164,8 +176,6 @@ function isSignedWith(certificate: X509Certificate, key: X509Certificate['public
   }
 }
 
-const BASIC_CONSTRAINTS = '2.5.29.19'
-const NAME_CONSTRAINTS = '2.5.29.30'
 const NAME_NOT_ALLOWED =
   'x509: a root or intermediate certificate is not authorized to sign for this name'
 
@@ -176,21 +186,37 @@ function authorityProblem(
 ): string | undefined {
   const outOfDate = dateProblem(authority, nowMs)
   if (outOfDate !== undefined) return outOfDate
-  const most = pathLengthOf(authority)
+  const constraints = constraintsOf(authority)
+  if (constraints === undefined) return 'x509: malformed certificate'
+  const { most, constrainsNames } = constraints
   if (most !== undefined && below.length - 1 > most)
     return 'x509: too many intermediates for path length constraint'
-  const constrainsNames = extensionOf(authority, NAME_CONSTRAINTS) !== undefined
   return constrainsNames && below[0]!.subjectAltName !== undefined ? NAME_NOT_ALLOWED : undefined
 }
 
-/** How many others may stand between the authority and the certificate in question; undefined: any number. */
-function pathLengthOf(authority: X509Certificate): number | undefined {
-  const constraints = extensionOf(authority, BASIC_CONSTRAINTS)
-  if (constraints === undefined) return undefined
-  const most = childrenOf(onlyElement(constraints), TAG.sequence).find(
-    ({ tag }) => tag === TAG.integer,
-  )
-  return most?.content.reduce((sum, byte) => sum * 256 + byte, 0)
+interface Constraints {
+  /** How many others may stand between the authority and the certificate in question; undefined: any number. */
+  readonly most: number | undefined
+  readonly constrainsNames: boolean
+}
+
+/** Undefined: OpenSSL reads the certificate, and a strict reader of DER does not; it may be a stranger's. */
+function constraintsOf(authority: X509Certificate): Constraints | undefined {
+  try {
+    const basic = extensionOf(authority, EXTENSION.basicConstraints)
+    const most =
+      basic &&
+      childrenOf(onlyElement(basic), TAG.sequence)
+        .find(({ tag }) => tag === TAG.integer)
+        ?.content.reduce((sum, byte) => sum * 256 + byte, 0)
+    return {
+      most,
+      constrainsNames: extensionOf(authority, EXTENSION.nameConstraints) !== undefined,
+    }
+  } catch (error) {
+    if (error instanceof DerError) return undefined
+    throw error
+  }
 }
 
 function hintOf(problem: string, authority: X509Certificate): string {

@@ -14,12 +14,13 @@ export type {
   DistinguishedName,
   Issuer,
 } from './certificate.ts'
-export { EXTENDED_KEY_USAGE, findChain, presentedBy } from './chain.ts'
+export { findChain, presentedBy } from './chain.ts'
 export type { ChainRequest, FoundChain } from './chain.ts'
 export { parseSigningRequest } from './certificate-request.ts'
 export type { AlternativeNames, SigningRequest } from './certificate-request.ts'
 export * as der from './der.ts'
 export { DerError } from './der-reader.ts'
+export { EXTENDED_KEY_USAGE } from './extension-identifiers.ts'
 export { keyPairProblem } from './key-pair.ts'
 export { certificatesOfPem, serverCertificateProblem } from './server-identity.ts'
 export type { CertificateProblem, ServerProof } from './server-identity.ts'

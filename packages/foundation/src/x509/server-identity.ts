@@ -3,14 +3,8 @@
  * finds none, the chain is looked for as Go does. Names are those of the subject alternative names only.
  */
 import { X509Certificate } from 'node:crypto'
-import {
-  EXTENDED_KEY_USAGE,
-  INCOMPATIBLE_USAGE,
-  UNKNOWN_AUTHORITY,
-  allows,
-  dateProblem,
-  findChain,
-} from './chain.ts'
+import { INCOMPATIBLE_USAGE, UNKNOWN_AUTHORITY, allows, dateProblem, findChain } from './chain.ts'
+import { EXTENDED_KEY_USAGE } from './extension-identifiers.ts'
 import { pemBlocks } from './pem-blocks.ts'
 
 export interface ServerProof {
@@ -45,19 +39,13 @@ export function serverCertificateProblem(proof: ServerProof): CertificateProblem
 
 function chainProblem(proof: ServerProof): CertificateProblem | undefined {
   const { presented, chainError, authoritiesPem } = proof
-  const nowMs = timeOf(proof)
   const usage = EXTENDED_KEY_USAGE.server
   if (chainError === undefined && allows(presented[0]!, usage)) return undefined
   const code = chainError ?? 'INVALID_PURPOSE'
   // What the machine trusts is known to OpenSSL only, which knows more than Node tells.
   if (authoritiesPem === undefined) return { code, text: WORDS[code] ?? UNKNOWN_AUTHORITY }
   const authorities = certificatesOfPem(authoritiesPem)
-  const { problem } = findChain({
-    presented,
-    authorities,
-    usage,
-    ...(nowMs !== undefined && { nowMs }),
-  })
+  const { problem } = findChain({ presented, authorities, usage, nowMs: timeOf(proof) })
   return problem === undefined ? undefined : { code, text: problem }
 }
 

@@ -7,6 +7,7 @@ import { extensionOf, subjectDerOf } from './certificate-parts.ts'
 import type { AlternativeNames } from './certificate-request.ts'
 import * as der from './der.ts'
 import { TAG, expectTag, onlyElement } from './der-reader.ts'
+import { EXTENSION } from './extension-identifiers.ts'
 import { certificatesOfPem } from './server-identity.ts'
 import { writeSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
@@ -69,15 +70,15 @@ export class SigningAuthority {
   #extensions(leaf: LeafCertificate): Buffer[] {
     const found: Buffer[] = []
     if (leaf.keyUsageBits.length > 0)
-      found.push(extension('2.5.29.15', true, bitsOf(leaf.keyUsageBits)))
+      found.push(extension(EXTENSION.keyUsage, true, bitsOf(leaf.keyUsageBits)))
     if (leaf.extendedKeyUsages.length > 0) {
       const usages = leaf.extendedKeyUsages.map((oid) => der.objectIdentifier(oid))
-      found.push(extension('2.5.29.37', false, der.sequence(...usages)))
+      found.push(extension(EXTENSION.extendedKeyUsage, false, der.sequence(...usages)))
     }
-    found.push(extension('2.5.29.19', true, der.sequence()))
+    found.push(extension(EXTENSION.basicConstraints, true, der.sequence()))
     if (this.#keyIdentifier !== undefined) {
       const identifier = der.sequence(der.implicit(0, this.#keyIdentifier))
-      found.push(extension('2.5.29.35', false, identifier))
+      found.push(extension(EXTENSION.authorityKeyIdentifier, false, identifier))
     }
     const names = [
       ...leaf.dnsNames.map((text) => der.implicit(2, Buffer.from(text, 'ascii'))),
@@ -87,7 +88,8 @@ export class SigningAuthority {
     ]
     // Nothing else says who it is about when there is no subject (RFC 5280, 4.2.1.6).
     const critical = writeSubject(leaf.subject).length === der.sequence().length
-    if (names.length > 0) found.push(extension('2.5.29.17', critical, der.sequence(...names)))
+    if (names.length > 0)
+      found.push(extension(EXTENSION.subjectAltName, critical, der.sequence(...names)))
     return found
   }
 }
@@ -140,9 +142,7 @@ function bitsOf(bits: readonly number[]): Buffer {
   return der.bitString(bytes, 7 - (last & 7))
 }
 
-const SUBJECT_KEY_IDENTIFIER = '2.5.29.14'
-
 function keyIdentifierOf(certificate: X509Certificate): Uint8Array | undefined {
-  const value = extensionOf(certificate, SUBJECT_KEY_IDENTIFIER)
+  const value = extensionOf(certificate, EXTENSION.subjectKeyIdentifier)
   return value && expectTag(onlyElement(value), TAG.octetString).content
 }
