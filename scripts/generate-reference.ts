@@ -1,8 +1,8 @@
 // Writes docs/reference from the tables that the code itself uses.
 //
 //   node scripts/generate-reference.ts [--check]     --check: exit 1 when a page differs
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { clientErrors } from '@gyropilot/client'
 import { mergeCatalogues } from '@gyropilot/foundation'
 import { cloudProviderErrors } from '@gyropilot/cloud-provider'
@@ -33,18 +33,30 @@ const pages: Readonly<Record<string, string>> = {
   'manager-results.svg': managerChart(managerResults()),
   ...under('api', apiPages()),
 }
-mkdirSync(join(root, 'docs/reference/api'), { recursive: true })
+const reference = join(root, 'docs/reference')
+mkdirSync(join(reference, 'api'), { recursive: true })
 
+const onlyChecks = process.argv.includes('--check')
 let differing = 0
 for (const [name, text] of Object.entries(pages)) {
-  const path = join(root, 'docs/reference', name)
-  if (!process.argv.includes('--check')) writeFileSync(path, text)
-  else if (current(path) !== text) {
-    differing++
-    console.error(`docs/reference/${name} is out of date: run node scripts/generate-reference.ts`)
-  }
+  const path = join(reference, name)
+  if (current(path) === text) continue
+  if (onlyChecks) differ(name, 'is out of date')
+  else writeFileSync(path, text)
+}
+for (const entry of readdirSync(reference, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name)
+  const name = relative(reference, path)
+  if (entry.isDirectory() || name in pages) continue
+  if (onlyChecks) differ(name, 'is of nothing that there is')
+  else rmSync(path)
 }
 process.exitCode = differing === 0 ? 0 : 1
+
+function differ(name: string, how: string): void {
+  differing++
+  console.error(`docs/reference/${name} ${how}: run node scripts/generate-reference.ts`)
+}
 
 function current(path: string): string {
   try {

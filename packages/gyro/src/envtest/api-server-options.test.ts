@@ -169,5 +169,8 @@ test('controllers and nodes of the environment', () => {
     () => wantedParts({ GYRO_CONTROLLERS: 'jobb' }),
     /GYRO_CONTROLLERS: "jobb" is not in the list of known controllers/,
   )
-  assert.throws(() => wantedParts({ GYRO_NODES: 'x' }), /GYRO_NODES=x is not a number of nodes/)
+  for (const nodes of ['x', '-1', '1.5', '5001']) {
+    const message = `GYRO_NODES=${nodes} is not a number of nodes: use 0 to 5000`
+    assert.throws(() => wantedParts({ GYRO_NODES: nodes }), { message })
+  }
 })

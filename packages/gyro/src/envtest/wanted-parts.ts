@@ -1,6 +1,7 @@
 /** What the environment asks for beside the API server. Pure. */
 import { unknownItems } from '@gyropilot/manager/controller-names'
 import { gyroErrors } from '../errors.ts'
+import { MOST_NODES } from '../up/up-flags.ts'
 
 export interface WantedParts {
   /** As of --controllers; empty: no controller runs. */
@@ -20,8 +21,8 @@ export function wantedParts(
   const [unknown] = unknownItems(items)
   if (unknown !== undefined) throw invalid(`GYRO_CONTROLLERS: ${unknown}`)
   const nodes = GYRO_NODES === '' ? Number(items.includes('*')) : Number(GYRO_NODES)
-  if (!Number.isInteger(nodes) || nodes < 0)
-    throw invalid(`GYRO_NODES=${GYRO_NODES} is not a number of nodes`)
+  if (!Number.isInteger(nodes) || nodes < 0 || nodes > MOST_NODES)
+    throw invalid(`GYRO_NODES=${GYRO_NODES} is not a number of nodes: use 0 to ${MOST_NODES}`)
   return items.length === 0 && nodes === 0 ? undefined : { items, nodes }
 }
 

@@ -2,6 +2,9 @@
 import type { FlagDefinition } from '@gyropilot/manager/flags'
 import { cloudProviders } from './cloud/providers.ts'
 
+/** Of simulated nodes in one cluster. */
+export const MOST_NODES = 5_000
+
 export const COMPONENTS = [
   'api-server',
   'controller-manager',

@@ -15,7 +15,7 @@ import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
 import { flagsOf } from '../flags.ts'
 import { cloudProviders } from './cloud/providers.ts'
-import { COMPONENTS, upFlags } from './up-flags.ts'
+import { COMPONENTS, MOST_NODES, upFlags } from './up-flags.ts'
 import type { Component } from './up-flags.ts'
 
 export interface UpOptions {
@@ -60,7 +60,6 @@ function clusterOf(options: UpOptions): Partial<UpOptions> {
   return rest
 }
 
-const MOST_NODES = 5_000
 const MOST_MANAGERS = 9
 
 export function upOptions(args: readonly string[]): UpOptions {
