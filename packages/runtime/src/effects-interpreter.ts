@@ -175,7 +175,7 @@ async function performWrites(
     order === 'parallel'
       ? await Promise.all(writes.map(start))
       : await inSlowStart(writes, start, {
-          ends: (outcome) => !outcome.ok && !keeps(expected, outcome.error),
+          ends: (outcome) => !outcome.ok,
           skip: (ended): Outcome => ({ ok: false, error: errorOf(ended), attempted: false }),
           signal: world.signal,
         })

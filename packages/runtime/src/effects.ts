@@ -144,8 +144,7 @@ export type Effect =
       readonly effect: 'writes'
       readonly writes: readonly Write[]
       /**
-       * `parallel`: all at once. `slow-start`: batches of 1, 2, 4, ...; a batch with an error is finished and is the last,
-       * unless `keepOnError` accepts the error.
+       * `parallel`: all at once. `slow-start`: batches of 1, 2, 4, ...; a batch with an error is finished and is the last.
        */
       readonly order: 'parallel' | 'slow-start'
       readonly expectations?: Expected

@@ -118,16 +118,14 @@ function echo(write: Write): KubernetesObject {
 }
 
 function slowStart(
-  { writes, expectations }: Extract<Effect, { effect: 'writes' }>,
+  { writes }: Extract<Effect, { effect: 'writes' }>,
   answer: (write: Write) => Outcome,
 ): Outcome[] {
-  const accepted = (error: unknown): boolean =>
-    expectations?.kind === 'creations' && expectations.keepOnError?.(error) === true
   const outcomes: Outcome[] = []
   for (let batch = 1; outcomes.length < writes.length; batch *= 2) {
     const results = writes.slice(outcomes.length, outcomes.length + batch).map(answer)
     outcomes.push(...results)
-    const failed = results.find((result) => !result.ok && !accepted(result.error))
+    const failed = results.find((result) => !result.ok)
     if (failed !== undefined && !failed.ok) {
       while (outcomes.length < writes.length)
         outcomes.push({ ok: false, error: failed.error, attempted: false })
