@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { eventually, startGyro } from './gyro-process.ts'
 import type { GyroProcess } from './gyro-process.ts'
@@ -101,4 +103,16 @@ test('three managers, one leader: killing it moves the Lease within lease durati
     0,
   )
   assert.equal(created, 4, 'three at first and one replacement')
+})
+
+test('the keys of managers are private, and are not left behind', async () => {
+  const keys = ['sa.key', 'ca.crt', 'ca.key'].map((name) => `${gyro.kubeconfig}.${name}`)
+  assert.deepEqual(
+    keys.map((key) => statSync(key).mode & 0o777),
+    [0o600, 0o600, 0o600],
+  )
+  const ended = once(gyro.process, 'exit')
+  gyro.process.kill('SIGTERM')
+  await ended
+  assert.deepEqual(keys.filter(existsSync), [])
 })

@@ -5,20 +5,19 @@ import { createInterface } from 'node:readline'
 import { nodeIpamHere } from '@gyropilot/cluster/live'
 import { errorText, formatGoDuration } from '@gyropilot/foundation'
 import type { ElectionTiming } from '@gyropilot/runtime'
+import type { ManagerKeys } from './files/manager-keys.ts'
 import { managerCommand } from './manager-command.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What a manager logs when it becomes the leader. */
 const WON_THE_LEASE = '"Successfully acquired lease"'
 
-export interface ManagerProcessesOptions {
+interface ManagerProcessesOptions {
   readonly count: number
   readonly election: ElectionTiming
   readonly kubeconfig: string
-  /** The key that the server judges service account tokens by. Absent: token Secrets are not filled. */
-  readonly serviceAccountKeyFile?: string
-  /** What certificates are signed with. Absent: none are. */
-  readonly signingAuthorityFiles?: { readonly certFile: string; readonly keyFile: string }
+  /** Removed when this process ends. Absent: token Secrets are not filled, and no certificates signed. */
+  readonly keys?: ManagerKeys
   readonly controllers: readonly string[]
   readonly featureGates: ReadonlyMap<string, boolean>
   readonly verbosity: number
@@ -31,8 +30,8 @@ export interface ManagerProcesses {
 }
 
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
-  const { count, election, kubeconfig, controllers, featureGates, verbosity, terminal } = options
-  const { serviceAccountKeyFile, signingAuthorityFiles } = options
+  const { count, election, kubeconfig, keys, controllers, featureGates, verbosity, terminal } =
+    options
   const [command, ...words] = managerCommand()
   const args = [
     ...words,
@@ -46,15 +45,7 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     '--allocate-node-cidrs=true',
     `--cluster-cidr=${nodeIpamHere.clusterCidr}`,
     `--service-cluster-ip-range=${nodeIpamHere.serviceClusterIpRange}`,
-    ...(serviceAccountKeyFile === undefined
-      ? []
-      : [`--service-account-private-key-file=${serviceAccountKeyFile}`]),
-    ...(signingAuthorityFiles === undefined
-      ? []
-      : [
-          `--cluster-signing-cert-file=${signingAuthorityFiles.certFile}`,
-          `--cluster-signing-key-file=${signingAuthorityFiles.keyFile}`,
-        ]),
+    ...(keys === undefined ? [] : keyFlags(keys)),
     `--leader-elect-lease-duration=${formatGoDuration(election.leaseDurationMs)}`,
     `--leader-elect-renew-deadline=${formatGoDuration(election.renewDeadlineMs)}`,
     `--leader-elect-retry-period=${formatGoDuration(election.retryPeriodMs)}`,
@@ -88,6 +79,7 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
   // However this process ends: those that are not told find out by their lease, seconds later.
   process.once('exit', () => {
     for (const child of children) child.kill('SIGTERM')
+    keys?.remove()
   })
   return {
     pids: children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
@@ -96,6 +88,14 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
       await Promise.all(children.map(stopChild))
     },
   }
+}
+
+function keyFlags({ serviceAccountKeyFile, signingAuthority }: ManagerKeys): readonly string[] {
+  return [
+    `--service-account-private-key-file=${serviceAccountKeyFile}`,
+    `--cluster-signing-cert-file=${signingAuthority.certFile}`,
+    `--cluster-signing-key-file=${signingAuthority.keyFile}`,
+  ]
 }
 
 function stopChild(child: ChildProcess): Promise<void> {

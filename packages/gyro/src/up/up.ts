@@ -1,14 +1,13 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
 import { constants, hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
-import { CLUSTER_CIDR, Cluster, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
-import type { ClusterOptions, Parts, RunningPart } from '@gyropilot/cluster/live'
+import { Cluster } from '@gyropilot/cluster/live'
+import type { ClusterOptions } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
   SystemClock,
-  SystemHost,
   SystemRandom,
   errorText,
   exposeEventLoopMetrics,
@@ -22,25 +21,16 @@ import {
 import type { Clock } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { directoryFiles } from './files/certificate-files.ts'
-import { replacePrivateFile } from './files/private-file.ts'
-import { cloudProviders } from './cloud/providers.ts'
 import { isDetached, placeOf } from './place.ts'
 import { publishClusterInfo } from './cluster-info.ts'
 import { outside } from './outside.ts'
 import { helpText } from './help.ts'
-import {
-  isReplaceable,
-  kubeconfigPlace,
-  ownedText,
-  runningOwnerOf,
-} from './files/kubeconfig-file.ts'
-import type { KubeconfigPlace } from './files/kubeconfig-file.ts'
-import { startManagers } from './manager-processes.ts'
-import type { ManagerProcesses, ManagerProcessesOptions } from './manager-processes.ts'
+import type { ManagerProcesses } from './manager-processes.ts'
 import { narration } from './narration.ts'
-import { takesFirstTaints, takingPods } from './nodes.ts'
 import { keptPort, portsToTry, rememberPort } from './files/port-file.ts'
+import { writeKubeconfig } from './files/written-kubeconfig.ts'
 import { Registration } from './registration.ts'
+import { partsText, startParts } from './start-parts.ts'
 import { isColored, jsonTerminal, textTerminal, untilStopping } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
 import { upOptions } from './up-options.ts'
@@ -278,139 +268,6 @@ async function listen(
     'PORT_IN_USE',
     `port ${ports[0]} of ${host} is in use: choose another --port, or --port 0 for any free one`,
   )
-}
-
-function writeKubeconfig(options: UpOptions, text: string, port: number): KubeconfigPlace {
-  const path = resolve(options.kubeconfig || join(placeOf(options), 'kubeconfig'))
-  const asked = options.kubeconfig !== ''
-  const place = kubeconfigPlace({ path, asked, port }, runningOwnerOf)
-  if (!isReplaceable(place.path))
-    throw gyroErrors.make(
-      'KUBECONFIG_NOT_WRITTEN',
-      `${place.path} is not of gyro up, and would be lost: choose another file with --kubeconfig; --merge-kubeconfig adds this cluster to ~/.kube/config`,
-    )
-  write(place.path, ownedText(text, process.pid))
-  return place
-}
-
-/** The kubeconfig, or what stands beside it. */
-function write(path: string, text: string): void {
-  try {
-    replacePrivateFile(path, text)
-  } catch (error) {
-    throw gyroErrors.make(
-      'KUBECONFIG_NOT_WRITTEN',
-      `cannot write the kubeconfig: ${fileProblem(error)}: choose another file with --kubeconfig`,
-      { cause: error },
-    )
-  }
-}
-
-/** For managers in processes of their own, beside the kubeconfig and as private. */
-function writeManagerKeys(
-  kubeconfig: string,
-  { serviceAccountKey, authority }: ClusterCertificates,
-): Pick<ManagerProcessesOptions, 'serviceAccountKeyFile' | 'signingAuthorityFiles'> {
-  const serviceAccountKeyFile = `${kubeconfig}.sa.key`
-  const certFile = `${kubeconfig}.ca.crt`
-  const keyFile = `${kubeconfig}.ca.key`
-  write(serviceAccountKeyFile, serviceAccountKey.privateKeyPem)
-  write(certFile, authority.certificatePem)
-  write(keyFile, authority.privateKeyPem)
-  return { serviceAccountKeyFile, signingAuthorityFiles: { certFile, keyFile } }
-}
-
-/** Starts what was asked for; resolves when all of it does its work. */
-async function startParts(
-  options: UpOptions,
-  world: World,
-  parts: Pick<
-    Parts,
-    | 'client'
-    | 'kubeletOf'
-    | 'startControllerManager'
-    | 'startCloudControllerManager'
-    | 'startScheduler'
-    | 'startNodes'
-    | 'startStorage'
-  >,
-  kubeconfig: string,
-  certificates?: ClusterCertificates,
-): Promise<ManagerProcesses | undefined> {
-  const { components, controllers, election, featureGates, managers, nodes, verbosity } = options
-  const ready: Promise<void>[] = []
-  let processes: ManagerProcesses | undefined
-  if (components.has('controller-manager') && managers === 1) {
-    ready.push(parts.startControllerManager(controllers).ready)
-  } else if (components.has('controller-manager')) {
-    const { terminal } = world
-    processes = startManagers({
-      count: managers,
-      election,
-      kubeconfig,
-      ...(certificates !== undefined && writeManagerKeys(kubeconfig, certificates)),
-      controllers,
-      featureGates,
-      verbosity,
-      terminal,
-    })
-  }
-  if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
-  if (components.has('storage')) ready.push(parts.startStorage().ready)
-  const hasCloud = options.cloud !== ''
-  if (hasCloud) ready.push((await startCloud(options, world, parts)).ready)
-  if (components.has('nodes')) {
-    const withPodRanges = !components.has('controller-manager') || !givesPodRanges(controllers)
-    ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges, hasCloud })).ready)
-  }
-  await Promise.all(ready)
-  const areFreed = components.has('controller-manager') && takesFirstTaints(controllers)
-  if (components.has('nodes') && managers === 1 && areFreed)
-    await takingPods(parts.client(), world.clock)
-  return processes
-}
-
-/** The loops of the cloud: in this process, however many other managers there are. */
-async function startCloud(
-  { cloud, cloudConfig }: UpOptions,
-  { clock, random, logger }: World,
-  parts: Pick<Parts, 'client' | 'kubeletOf' | 'startCloudControllerManager'>,
-): Promise<RunningPart> {
-  const provider = await cloudProviders(parts).create(cloud, {
-    config: cloudConfig === '' ? undefined : await cloudConfigText(cloudConfig),
-    clock,
-    random: random.fork(`cloud-provider/${cloud}`),
-    logger: logger.named('cloud-provider'),
-  })
-  return parts.startCloudControllerManager(provider, { clusterCidr: CLUSTER_CIDR })
-}
-
-async function cloudConfigText(path: string): Promise<string> {
-  try {
-    return await new SystemHost().readTextFile(path)
-  } catch (error) {
-    const message = `cannot read --cloud-config: ${fileProblem(error)}`
-    throw gyroErrors.make('UP_FLAG_INVALID', message, { cause: error })
-  }
-}
-
-function partsText({ components, managers, nodes, cloud }: UpOptions): readonly string[] {
-  const extra = cloud === '' ? [] : [`cloud-controller-manager (${cloud})`]
-  return [...partTexts({ components, managers, nodes }), ...extra]
-}
-
-function partTexts({
-  components,
-  managers,
-  nodes,
-}: Pick<UpOptions, 'components' | 'managers' | 'nodes'>): readonly string[] {
-  return [...components].map((component) => {
-    if (component === 'nodes') return `${nodes} simulated ${nodes === 1 ? 'node' : 'nodes'}`
-    if (component === 'storage') return 'storage driver'
-    return component === 'controller-manager' && managers > 1
-      ? `${managers} controller-managers`
-      : component
-  })
 }
 
 /**
