@@ -1,5 +1,5 @@
 /** Flags of the subcommands, refused in words that help: what was meant, what is wanted. */
-import { GyropilotError, errorText, suggestionOf } from '@gyropilot/foundation'
+import { GyropilotError, errorText, suggestion, suggestionOf } from '@gyropilot/foundation'
 import { parseFlags } from '@gyropilot/manager/flags'
 import type { FlagDefinition, ParsedFlags } from '@gyropilot/manager/flags'
 
@@ -10,12 +10,34 @@ const WANTED: Partial<Readonly<Record<FlagDefinition['type'], string>>> = {
   duration: 'a duration such as 500ms or 1m30s',
 }
 
+type Refuse = (message: string, cause?: unknown) => Error
+
 /** `command` as it is written; `refuse` makes the error of a sentence. */
 export function flagsOf(
   definitions: readonly FlagDefinition[],
   args: readonly string[],
   command: string,
-  refuse: (message: string, cause?: unknown) => Error,
+  refuse: Refuse,
+): ParsedFlags {
+  const parsed = parsedFlags(definitions, args, command, refuse)
+  for (const { name, values, default: preset } of definitions) {
+    const value = String(parsed.values.get(name))
+    if (values === undefined || value === preset || values.includes(value)) continue
+    const meant = suggestion(value, values) || `: use ${listed(values)}`
+    throw refuse(`--${name}=${value} is not known${meant}`)
+  }
+  return parsed
+}
+
+function listed(values: readonly string[]): string {
+  return [values.slice(0, -1).join(', '), ...values.slice(-1)].filter(Boolean).join(' or ')
+}
+
+function parsedFlags(
+  definitions: readonly FlagDefinition[],
+  args: readonly string[],
+  command: string,
+  refuse: Refuse,
 ): ParsedFlags {
   try {
     return parseFlags(definitions, args, command)

@@ -12,6 +12,7 @@ export const checkFlags: readonly FlagDefinition[] = [
   {
     name: 'pod-security',
     type: 'string',
+    values: ['privileged', 'baseline', 'restricted'],
     default: 'privileged',
     help: 'Pod security level of namespaces without such labels: privileged, baseline or restricted. Pods that break it are refused; workloads whose pods would are warned of.',
   },
@@ -37,6 +38,7 @@ export const checkFlags: readonly FlagDefinition[] = [
     name: 'output',
     shorthand: 'o',
     type: 'string',
+    values: ['text', 'json', 'github'],
     default: 'text',
     help: 'text: a line for each finding; json: one object; github: annotations of a workflow.',
   },

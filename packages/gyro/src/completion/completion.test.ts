@@ -39,6 +39,8 @@ test('bash completes commands, their words, flags and values', () => {
   assert.deepEqual(offered('up', '--merge'), ['--merge-kubeconfig'])
   assert.deepEqual(offered('up', '--output', ''), ['text', 'json'])
   assert.deepEqual(offered('up', '--output', '=', 'j'), ['json'])
+  assert.deepEqual(offered('check', '--output', ''), ['text', 'json', 'github'])
+  assert.deepEqual(offered('check', '-o', 'g'), ['github'])
   assert.deepEqual(offered('up', '--cloud', '='), ['in-memory', 'loopback'])
   assert.deepEqual(offered('up', '--kubeconfig', '/etc/hostn'), ['/etc/hostname'])
   assert.deepEqual(offered('up', '--data-dir', '/usr/bi'), ['/usr/bin'])

@@ -2,7 +2,6 @@
 import { suggestion } from '@gyropilot/foundation'
 import { commands } from '../commands.ts'
 import { gyroErrors } from '../errors.ts'
-import { cloudProviders } from '../up/cloud/providers.ts'
 import { COMPONENTS } from '../up/up-flags.ts'
 import { bashScript, fishScript, zshScript } from './shells.ts'
 import type { Completed, Values } from './shells.ts'
@@ -52,11 +51,9 @@ export async function completionScript(shell: keyof typeof SHELLS): Promise<stri
   return SHELLS[shell](completed, VALUES)
 }
 
+/** Of flags whose definitions do not name theirs. */
 const VALUES: Values = {
   components: COMPONENTS,
-  cloud: cloudProviders().names,
-  output: ['text', 'json'],
-  'pod-security': ['privileged', 'baseline', 'restricted'],
   kubeconfig: 'file',
   'cloud-config': 'file',
   'data-dir': 'folder',

@@ -8,30 +8,39 @@ export interface Completed {
   readonly flags: readonly FlagDefinition[]
 }
 
-/** Values of `--FLAG` of any command, where they are few. A file or folder is completed as one. */
-export type Values = Readonly<Record<string, readonly string[] | 'file' | 'folder'>>
+/** What a flag takes, where that is little. A file or folder is completed as one. */
+type Known = readonly string[] | 'file' | 'folder'
+
+/** By the name of the flag, for those whose definitions do not say. */
+export type Values = Readonly<Record<string, Known>>
+
+function knownOf(flag: FlagDefinition, values: Values): Known | undefined {
+  return flag.values ?? values[flag.name]
+}
 
 export function bashScript(commands: readonly Completed[], values: Values): string {
   const cases = commands.map(
     ({ name, words, flags }) =>
       `    ${name}) words=${quoted([...words, ...flagNames(flags)].join(' '))} ;;\n`,
   )
-  const valueCases = Object.entries(values).map(([flag, known]) => {
-    const found =
-      known === 'file'
-        ? 'compgen -f -- "$value"'
-        : known === 'folder'
-          ? 'compgen -d -- "$value"'
-          : `compgen -W ${quoted(known.join(' '))} -- "$value"`
-    return `    --${flag}) mapfile -t COMPREPLY < <(${found}); return ;;\n`
-  })
+  const valueCases = commands.flatMap(({ name, flags }) =>
+    flags.flatMap((flag) => {
+      const known = knownOf(flag, values)
+      if (known === undefined) return []
+      const short = flag.shorthand === undefined ? '' : ` | ${quoted(`${name} -${flag.shorthand}`)}`
+      const found = bashWords(known)
+      return [
+        `    ${quoted(`${name} --${flag.name}`)}${short}) mapfile -t COMPREPLY < <(${found}); return ;;\n`,
+      ]
+    }),
+  )
   return `# bash completion of gyro: source <(gyro completion bash)
 _gyro() {
   local value=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} words
   COMPREPLY=()
   # Bash splits --flag=value at the sign.
   if [[ $value == = ]]; then value=; elif [[ $flag == = ]]; then flag=\${COMP_WORDS[COMP_CWORD-2]}; fi
-  case $flag in
+  case "\${COMP_WORDS[1]} $flag" in
 ${valueCases.join('')}  esac
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W ${quoted(commands.map(({ name }) => name).join(' '))} -- "$value")
@@ -44,6 +53,12 @@ ${cases.join('')}    *) return ;;
 }
 complete -F _gyro gyro gyropilot
 `
+}
+
+function bashWords(known: Known): string {
+  if (known === 'file') return 'compgen -f -- "$value"'
+  if (known === 'folder') return 'compgen -d -- "$value"'
+  return `compgen -W ${quoted(known.join(' '))} -- "$value"`
 }
 
 export function zshScript(commands: readonly Completed[], values: Values): string {
@@ -73,12 +88,10 @@ if [[ $funcstack[1] == _gyro ]]; then _gyro "$@"; else compdef _gyro gyro gyropi
 `
 }
 
-function zshFlag(
-  { name, shorthand, type, help }: FlagDefinition,
-  values: Values,
-): readonly string[] {
+function zshFlag(flag: FlagDefinition, values: Values): readonly string[] {
+  const { name, shorthand, type, help } = flag
   const said = `[${firstSentence(help).replaceAll(/[[\]:\\]/g, '\\$&')}]`
-  const known = values[name]
+  const known = knownOf(flag, values)
   const value =
     type === 'bool'
       ? ''
@@ -108,9 +121,9 @@ ${lines.join('\n')}
 `
 }
 
-function fishValue({ name, type }: FlagDefinition, values: Values): string {
-  const known = values[name]
-  if (type === 'bool') return ''
+function fishValue(flag: FlagDefinition, values: Values): string {
+  const known = knownOf(flag, values)
+  if (flag.type === 'bool') return ''
   if (known === undefined) return ' -x'
   if (typeof known === 'string')
     return known === 'file' ? ' -r -F' : " -x -a '(__fish_complete_directories)'"

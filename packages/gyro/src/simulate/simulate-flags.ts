@@ -85,6 +85,7 @@ export const simulateFlags: readonly FlagDefinition[] = [
   {
     name: 'output',
     type: 'string',
+    values: ['text', 'json'],
     default: 'text',
     help: 'text, or json: one object at the end.',
   },

@@ -15,6 +15,7 @@ export const statusFlags: readonly FlagDefinition[] = [
     name: 'output',
     shorthand: 'o',
     type: 'string',
+    values: ['text', 'json'],
     default: 'text',
     help: 'text, or json: one object with the list clusters.',
   },

@@ -86,6 +86,7 @@ export const upFlags: readonly FlagDefinition[] = [
   {
     name: 'cloud',
     type: 'string',
+    values: cloudProviders().names,
     default: '',
     help: `Cloud provider of the cluster, whose loops then run too: nodes wait for it, Services of type LoadBalancer get an address. Of ${cloudProviders().names.join(', ')}. Empty: none.`,
   },
@@ -119,7 +120,13 @@ export const upFlags: readonly FlagDefinition[] = [
     default: '',
     help: 'Bearer token of the administrator. Default: a random one.',
   },
-  { name: 'output', type: 'string', default: 'text', help: 'text, or json: one object per line.' },
+  {
+    name: 'output',
+    type: 'string',
+    values: ['text', 'json'],
+    default: 'text',
+    help: 'text, or json: one object per line.',
+  },
   {
     name: 'v',
     shorthand: 'v',

@@ -14,7 +14,6 @@ import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
 import { flagsOf } from '../flags.ts'
-import { cloudProviders } from './cloud/providers.ts'
 import { COMPONENTS, MOST_NODES, upFlags } from './up-flags.ts'
 import type { Component } from './up-flags.ts'
 
@@ -102,9 +101,6 @@ function check(options: UpOptions): void {
   inRange('managers', options.managers, 1, MOST_MANAGERS)
   const problem = timingProblem(options.election)
   if (problem !== undefined) throw invalid(`--leader-elect-*: ${problem}`)
-  if (options.output !== 'text' && options.output !== 'json') {
-    throw invalid(`--output=${String(options.output)} is not known: use text or json`)
-  }
   for (const component of options.components) {
     if (!COMPONENTS.includes(component)) {
       const meant = suggestion(component, COMPONENTS) || `: use ${COMPONENTS.join(', ')}`
@@ -134,11 +130,6 @@ function checkControllers(items: readonly string[]): void {
 }
 
 function checkCloud({ cloud, cloudConfig }: UpOptions): void {
-  const { names } = cloudProviders()
-  if (cloud !== '' && !names.includes(cloud)) {
-    const meant = suggestion(cloud, names) || `: use ${names.join(', ')}`
-    throw invalid(`--cloud=${cloud} is not known${meant}`)
-  }
   if (cloud === '' && cloudConfig !== '') throw invalid('--cloud-config needs --cloud')
 }
 

@@ -12,12 +12,11 @@ export function versionCommand(args: readonly string[]): void {
     process.stdout.write(helpPage(versionHelp, versionFlags, process.stdout.columns ?? 100))
     return
   }
-  process.stdout.write(versionText(String(values.get('output'))))
+  process.stdout.write(versionText(values.get('output') as 'text' | 'json'))
 }
 
-export function versionText(output: string): string {
+export function versionText(output: 'text' | 'json'): string {
   if (output === 'text') return `gyro v${VERSION} (Kubernetes v${KUBERNETES_VERSION})\n`
-  if (output !== 'json') throw invalid(`--output=${output} is not known: use text or json`)
   return `${JSON.stringify({ version: VERSION, kubernetes: KUBERNETES_VERSION })}\n`
 }
 

@@ -6,6 +6,7 @@ export const versionFlags: readonly FlagDefinition[] = [
     name: 'output',
     shorthand: 'o',
     type: 'string',
+    values: ['text', 'json'],
     default: 'text',
     help: 'text, or json: one object.',
   },

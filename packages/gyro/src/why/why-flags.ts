@@ -15,6 +15,7 @@ export const whyFlags: readonly FlagDefinition[] = [
     name: 'output',
     shorthand: 'o',
     type: 'string',
+    values: ['text', 'json'],
     default: 'text',
     help: 'text, or json: one object.',
   },

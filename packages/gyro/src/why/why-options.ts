@@ -20,9 +20,6 @@ const USAGE = "name one object: 'gyro why KIND/NAME', as in gyro why namespace/t
 export function whyOptions(args: readonly string[]): WhyOptions {
   const { flags, words } = separated(args, whyFlags)
   const { values } = flagsOf(whyFlags, flags, 'gyro why', invalid)
-  const output = values.get('output') as string
-  if (output !== 'text' && output !== 'json')
-    throw invalid(`--output=${output} is not known: use text or json`)
   const help = values.get('help') as boolean
   const [kind, name] = help ? ['', ''] : kindAndName(words)
   return {
@@ -31,7 +28,7 @@ export function whyOptions(args: readonly string[]): WhyOptions {
     namespace: values.get('namespace') as string,
     kubeconfig: values.get('kubeconfig') as string,
     context: values.get('context') as string,
-    output,
+    output: values.get('output') as 'text' | 'json',
     help,
   }
 }

@@ -52,6 +52,8 @@ export interface FlagDefinition {
   /** As written on the command line. */
   readonly default: string
   readonly help: string
+  /** The few that it takes besides its default, as who reads the flag judges them, and as shells complete them. */
+  readonly values?: readonly string[]
   /** Why it has no effect here; such flags are accepted and mentioned once at -v=2. */
   readonly unused?: string
 }
