@@ -133,6 +133,23 @@ test('Two evaluators may feed one name (pods and resourceclaims for extended res
   assert.deepEqual(status?.used, { 'requests.example.com/gpu': '3' })
 })
 
+test('An evaluator error removes its resources from this result, also what another counts under the same name', () => {
+  const hard = { 'requests.example.com/gpu': '9' }
+  const error = new Error('the cache of resourceclaims is not synced')
+  const countables = [
+    of('pods', [pod({}, { 'example.com/gpu': '1' })]),
+    of('resourceclaims', error),
+  ]
+  for (const each of [countables, countables.toReversed()]) {
+    const known = synced(
+      quotaOf(hard, { hard, used: { 'requests.example.com/gpu': '3' } }),
+      ...each,
+    )
+    assert.deepEqual([known.written, known.result?.error], [[], error])
+    assert.deepEqual(synced(quotaOf(hard), ...each).used, {})
+  }
+})
+
 test('`status.used` may exceed `status.hard` (limit lowered later); that is not an error', () => {
   const { used, result } = synced(quotaOf({ pods: '1' }), of('pods', [pod(), pod()]))
   assert.deepEqual([used, result], [{ pods: '2' }, undefined])

@@ -8,6 +8,7 @@ import {
 } from '@gyropilot/api'
 import type {
   KubernetesObject,
+  Quantity,
   ResourceList,
   ResourceQuota,
   UsageEvaluator,
@@ -37,7 +38,8 @@ export function* reconcile({ quota, countables, facts }: ObservedQuota): Reconci
   // 2.
   const hard = quota.spec?.hard ?? {}
   const errors: unknown[] = []
-  // 3.
+  // 3. A part of a sum would let in what the quota refuses.
+  const uncounted = new Set<string>()
   let counted: ResourceList = {}
   for (const { evaluator, objects } of countables) {
     const names = countedNames(evaluator, Object.keys(hard))
@@ -52,15 +54,16 @@ export function* reconcile({ quota, countables, facts }: ObservedQuota): Reconci
       counted = addResources(counted, namespaceUsage(evaluator, objects, question))
     } catch (error) {
       errors.push(error)
+      for (const name of names) uncounted.add(name)
     }
   }
   // 4.
-  const known: ResourceList = { ...quota.status?.used, ...counted }
-  const used = Object.fromEntries(
-    Object.keys(hard)
-      .filter((name) => known[name] !== undefined)
-      .map((name) => [name, known[name]!]),
-  )
+  const used: Record<string, Quantity> = {}
+  for (const name of Object.keys(hard)) {
+    const before = quota.status?.used?.[name]
+    const amount = uncounted.has(name) ? before : (counted[name] ?? before)
+    if (amount !== undefined) used[name] = amount
+  }
   // 5., 6.
   if (isDirty(quota, used)) {
     const updated: ResourceQuota = { ...quota, status: { hard, used } }
