@@ -137,7 +137,9 @@ test('Given the consumer is finished, then its reservation goes; a generated cla
 
 test('a generated claim is deleted for a successor of its pod, and left where its pod is not cached or not a pod', () => {
   const earlier = pod({ uid: 'earlier' })
-  assert.deepEqual(sync([claim('c', { owner: earlier }), pod()]).story, ['delete'])
+  const former = [claim('c', { owner: earlier }), pod()]
+  assert.deepEqual(sync(former, { onRead: live(pod()) }).story, ['delete'])
+  assert.deepEqual(sync(former, { onRead: gone }).story, ['delete'])
   const owned = claim('c', { owner: pod() })
   assert.deepEqual(sync([owned]).effects, [])
   assert.deepEqual(sync([owned, pod()]).effects, [])
@@ -170,8 +172,19 @@ test('Given pod and non-pod consumers, then only the pod entry is cleaned.', () 
 test('a consumer of another uid is another pod, in the cache as on the server', () => {
   const used = claim('c', { allocated: true, finalizer: true, reservedFor })
   const successor = pod({ uid: 'later', node: 'n', phase: 'Running' })
-  assert.deepEqual(sync([used, successor]).story[0], 'free for ')
-  assert.deepEqual(sync([used], { onRead: live(successor) }).story[0], 'free for ')
+  const onRead = live(successor)
+  assert.deepEqual(sync([used, successor], { onRead }).story[0], 'free for ')
+  assert.deepEqual(sync([used], { onRead }).story[0], 'free for ')
+})
+
+test('a cache of pods that still shows the former one takes nothing from its successor', () => {
+  const former = pod({ uid: 'former', node: 'n', phase: 'Running' })
+  const used = claim('c', { owner: user, allocated: true, finalizer: true, reservedFor })
+  assert.deepEqual(sync([used, former], { onRead: live(user) }).story, [])
+  const fresh = claim('c', { owner: user })
+  assert.deepEqual(sync([fresh, former], { onRead: live(user) }).story, [])
+  const unread = sync([fresh, former], { onRead: () => refused(500, 'InternalError', 'no') })
+  assert.deepEqual([unread.story, (unread.result?.error as Error | undefined)?.message], [[], 'no'])
 })
 
 test('a pod that was seen to go needs no live look', () => {

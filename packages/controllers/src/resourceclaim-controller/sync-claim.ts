@@ -38,7 +38,10 @@ export function* syncClaim(observed: ObservedClaim): Reconcile {
   const error = yield* release(claim, consumers, kept)
   if (error !== undefined) return { error }
   // 5.
-  if (kept.length > 0 || isTerminating(claim) || !isOwnerOver(observed)) return
+  if (kept.length > 0 || isTerminating(claim)) return
+  const isOver = yield* isOwnerOver(observed)
+  if (isOver instanceof Error) return { error: isOver }
+  if (!isOver) return
   const deleted = yield* write(remove(resources.resourceclaims, claim))
   // Gone by now is what was wanted.
   if (!deleted.ok && !isNotFound(deleted.error)) return { error: deleted.error }
@@ -46,14 +49,21 @@ export function* syncClaim(observed: ObservedClaim): Reconcile {
 
 function* isStillConsumer(
   consumer: ResourceClaimConsumerReference,
-  { claim, podNamed, isRememberedGone }: ObservedClaim,
+  observed: ObservedClaim,
 ): Reconcile<boolean | Error> {
   const { apiGroup = '', resource, name, uid } = consumer
   if (apiGroup !== '' || resource !== 'pods') return true
+  const cached = observed.podNamed(name)
+  return cached?.metadata?.uid === uid ? !isPodDone(cached) : yield* isThere(name, uid, observed)
+}
+
+/** For a pod that is not cached under its name, or not it: the cache may be behind the claim, and only the server knows. */
+function* isThere(
+  name: string,
+  uid: string,
+  { claim, isRememberedGone }: ObservedClaim,
+): Reconcile<boolean | Error> {
   if (isRememberedGone(uid)) return false
-  const cached = podNamed(name)
-  if (cached !== undefined) return cached.metadata?.uid === uid && !isPodDone(cached)
-  // The cache may lag behind: only the server knows that there is none.
   const live = yield* getLive(resources.pods, claim.metadata?.namespace, name)
   if (live.ok) return live.object.metadata?.uid === uid
   if (isNotFound(live.error)) return false
@@ -99,9 +109,12 @@ function* dropFinalizer(claim: ResourceClaim, kept: Consumers): Reconcile<unknow
 }
 
 /** Of a claim made for a pod that is done, or that has a successor of its name. One that is not cached is left to garbage collection. */
-function isOwnerOver({ claim, podNamed }: ObservedClaim): boolean {
-  const owner = controllerOf(claim)
+function* isOwnerOver(observed: ObservedClaim): Reconcile<boolean | Error> {
+  const owner = controllerOf(observed.claim)
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Pod') return false
-  const pod = podNamed(owner.name)
-  return pod !== undefined && (pod.metadata?.uid !== owner.uid || isPodDone(pod))
+  const cached = observed.podNamed(owner.name)
+  if (cached === undefined) return false
+  if (cached.metadata?.uid === owner.uid) return isPodDone(cached)
+  const lives = yield* isThere(owner.name, owner.uid, observed)
+  return lives instanceof Error ? lives : !lives
 }
