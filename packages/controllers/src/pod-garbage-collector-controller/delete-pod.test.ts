@@ -47,7 +47,7 @@ test('Given a Running orphan with Ready=True, then it is patched with phase Fail
   assert.ok(last?.verb === 'delete')
   assert.deepEqual(
     [last.namespace, last.name, last.options],
-    ['ns', 'p', { gracePeriodSeconds: 0 }],
+    ['ns', 'p', { gracePeriodSeconds: 0, preconditions: { uid: 'p-uid' } }],
   )
 })
 

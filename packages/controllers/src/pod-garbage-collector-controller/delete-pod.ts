@@ -22,7 +22,11 @@ export function* deletePod(pod: Pod, options: { readonly isOrphan: boolean }): R
     const failed = yield* write(markingFailed(pod, condition))
     if (!failed.ok) return failed.error
   }
-  const deleted = yield* write(remove(resources.pods, pod, { gracePeriodSeconds: 0 }))
+  // What has ended needs no patch that would refuse a successor, as a StatefulSet makes of the same name; and no grace would warn it.
+  const preconditions = { uid: pod.metadata?.uid }
+  const deleted = yield* write(
+    remove(resources.pods, pod, { gracePeriodSeconds: 0, preconditions }),
+  )
   return deleted.ok ? undefined : deleted.error
 }
 
