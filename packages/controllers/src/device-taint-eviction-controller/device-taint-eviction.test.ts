@@ -417,10 +417,16 @@ test('Given a claim deallocated or deleted, then no eviction.', async (t) => {
   assert.deepEqual(deallocated.deleted(), ['p'])
 })
 
-test('what is allocated to a claim is judged once, until taints change', async (t) => {
-  const world = await evicting(t, [user, claim('c', { users: [user], devices: ['gpu-1'] }), bad])
-  await world.setClaim(used)
-  assert.deepEqual(world.deleted(), [])
+test('a claim that was freed and allocated anew while the watch had a gap is judged by its new devices', async (t) => {
+  const healthy = claim('c', { users: [user], devices: ['gpu-1'] })
+  const worsened = await evicting(t, [user, healthy, bad])
+  await worsened.setClaim(used)
+  assert.deepEqual(worsened.deleted(), ['p'])
+  const patient = claim('c', { users: [user], tolerations: [tolerating('bad', 100)] })
+  const cured = await evicting(t, [user, patient, bad])
+  await cured.setClaim(healthy)
+  await cured.clock.advance(200_000)
+  assert.deepEqual([cured.deleted(), cured.events()], [[], ['Cancelling deletion']])
 })
 
 test('Given a running controller, then pods with events from initial list, add, update, delete behave alike.', async (t) => {

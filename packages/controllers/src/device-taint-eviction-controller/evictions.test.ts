@@ -49,7 +49,7 @@ test('a claim that was freed and allocated anew unseen is found by its new devic
   const { made } = evictions(user)
   const well = claim('c', { devices: ['gpu-1'], users: [user] })
   assert.deepEqual(made.claimChanged(undefined, well), [])
-  assert.deepEqual(made.claimChanged(well, used), [])
+  assert.deepEqual(made.claimChanged(well, used), [key])
   assert.deepEqual(made.claimChanged(used, well), [])
   const before = slice('s', { 'gpu-0': [taint('bad')], 'gpu-1': [] })
   const worse = slice('s', { 'gpu-0': [taint('worse')], 'gpu-1': [] })

@@ -77,7 +77,7 @@ export class Evictions implements TaintSources {
     before: ResourceClaim | undefined,
     after: ResourceClaim | undefined,
   ): readonly QueueKey[] {
-    if (before !== undefined && after !== undefined && before.metadata?.uid !== after.metadata?.uid)
+    if (before !== undefined && after !== undefined && isAllocatedAnew(before, after))
       return [...this.claimChanged(before, undefined), ...this.claimChanged(undefined, after)]
     const wasAllocated = before?.status?.allocation !== undefined
     const isAllocated = after?.status?.allocation !== undefined
@@ -163,6 +163,13 @@ export class Evictions implements TaintSources {
     const afterMs = Math.max(0, eviction.timeMs - this.#options.nowMs())
     return [afterMs === 0 ? key : { key, afterMs }, ...statusItems(eviction)]
   }
+}
+
+/** Another claim of the name, or freed in between: an allocation is never changed, and a watch with a gap tells only of its end. */
+function isAllocatedAnew(before: ResourceClaim, after: ResourceClaim): boolean {
+  if (before.metadata?.uid !== after.metadata?.uid) return true
+  const [former, current] = [before.status?.allocation, after.status?.allocation]
+  return former !== undefined && current !== undefined && !deepEqual(former, current)
 }
 
 export function rulesAmong({ reasons }: Eviction): readonly { rule: string; uid: string }[] {

@@ -29,7 +29,7 @@ export class TrackedClaims {
     return this.#claims.values()
   }
 
-  /** With an eviction made anew where it was not tracked before; one that is keeps it, also with other devices. */
+  /** With an eviction made anew where it was not tracked before; one that is keeps it. */
   set(claim: ResourceClaim, sources: TaintSources): void {
     const key = keyOf(claim)
     const known = this.#claims.get(key)
