@@ -194,11 +194,18 @@ test('after a refusal it is written once more on the live object', () => {
   )
 })
 
-test('a live object that cannot be read ends it', () => {
+test('a live object that cannot be read, or is a namesake by now, ends it', () => {
   const gone = refused(404, 'NotFound')
-  const { statuses, result } = writing(daemonSet(), {
-    onRead: () => gone,
-    onWrite: () => refused(409, 'Conflict'),
-  })
-  assert.deepEqual([statuses.length, result], [1, (gone as { error: unknown }).error])
+  const conflict = refused(409, 'Conflict')
+  const namesake = { ok: true, object: daemonSet({ metadata: { uid: 'later' } }) } as const
+  for (const [live, end] of [
+    [gone, gone],
+    [namesake, conflict],
+  ] as const) {
+    const { statuses, result } = writing(daemonSet(), {
+      onRead: () => live,
+      onWrite: () => conflict,
+    })
+    assert.deepEqual([statuses.length, result], [1, (end as { error: unknown }).error])
+  }
 })

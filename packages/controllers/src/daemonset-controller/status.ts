@@ -73,9 +73,11 @@ export function* writeCounts(
     updateStatus(resources.daemonsets, withCounts(daemonSet, counts, generation)),
   )
   if (written.ok) return undefined
-  const { namespace, name = '' } = daemonSet.metadata ?? {}
+  const { namespace, name = '', uid } = daemonSet.metadata ?? {}
   const live = yield* getLive(resources.daemonsets, namespace, name)
   if (!live.ok) return live.error
+  // A namesake would have a generation as observed that it has not come to.
+  if (live.object.metadata?.uid !== uid) return written.error
   const again = yield* write(
     updateStatus(resources.daemonsets, withCounts(live.object, counts, generation)),
   )

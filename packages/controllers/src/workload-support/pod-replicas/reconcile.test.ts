@@ -209,6 +209,19 @@ test('a live GET error after a failed status write is returned as it is', () => 
   assert.equal((driven.verdict.error as Error).message, 'gone')
 })
 
+test('after a refused status write a namesake of the owner is left alone', () => {
+  const namesake = replicaSet({ metadata: { uid: 'later', resourceVersion: '99' } })
+  const driven = sync(owner, {
+    pods: pods(2, ready),
+    drive: {
+      onRead: () => ({ ok: true, object: namesake }),
+      onWrite: () => refused(409, 'Conflict', 'stale'),
+    },
+  })
+  assert.equal(driven.statusWrites.length, 1)
+  assert.equal((driven.verdict.error as Error).message, 'stale')
+})
+
 test('Given minReadySeconds 5 and pods ready since 0 s, 2 s and 4.3 s, when synced, then readyReplicas 3, availableReplicas 0 and the key is requeued after about 700 ms', () => {
   const set = replicaSet({ replicas: 3, minReadySeconds: 5 })
   const waiting = [0, 2, 4].map((seconds, index) =>

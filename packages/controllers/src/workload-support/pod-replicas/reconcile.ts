@@ -96,8 +96,10 @@ function* writeStatus<Owner extends ReplicaOwner>(
   const next: ReplicaSetStatus = observedGeneration ? { ...status, observedGeneration } : status
   const updated = yield* write(updateStatus(type, { ...owner, status: next }))
   if (updated.ok) return updated
-  const { namespace, name } = owner.metadata ?? {}
+  const { namespace, name, uid } = owner.metadata ?? {}
   const live = yield* getLive(type, namespace, name ?? '')
   if (!live.ok) return live
+  // A namesake would have a generation as observed that it has not come to.
+  if (live.object.metadata?.uid !== uid) return updated
   return yield* write(updateStatus(type, { ...live.object, status: next }))
 }
