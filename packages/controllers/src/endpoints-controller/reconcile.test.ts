@@ -80,25 +80,53 @@ test('Changing a Service to ExternalName or removing its selector does not delet
   assert.deepEqual(sync({ service: external, endpoints: endpoints() }).effects, [])
 })
 
-test('the Endpoints of a Service that is gone are deleted, also when the cache has none', () => {
-  for (const known of [endpoints(), undefined]) {
+test('the Endpoints of a Service that is gone are deleted by their uid, and by name where they were created here and the cache has none', () => {
+  const shown = newMemory()
+  const created = newMemory()
+  sync({ memory: created })
+  const lost: Outcome = { ok: false, error: new Error('connection lost'), attempted: true }
+  const [unanswered, timedOut] = [lost, refused(504, 'Timeout')].map((outcome) => {
     const memory = newMemory()
+    sync({ memory, drive: { onWrite: () => outcome } })
+    return memory
+  })
+  for (const [known, memory, options] of [
+    [endpoints(), shown, { preconditions: { uid: 'svc-endpoints-uid' } }],
+    [undefined, created, undefined],
+    [undefined, unanswered!, undefined],
+    [undefined, timedOut!, undefined],
+  ] as const) {
     memory.triggerTimes.next(service(), [])
     memory.replaced.written(endpoints(), endpoints({ resourceVersion: '6' }))
     const { writes } = sync({ service: undefined, endpoints: known, memory })
     assert.deepEqual(
-      writes.map((write) => write.verb === 'delete' && [write.namespace, write.name]),
-      [['ns', 'svc']],
+      writes.map(
+        (write) => write.verb === 'delete' && [write.namespace, write.name, write.options],
+      ),
+      [['ns', 'svc', options]],
     )
     assert.ok(!memory.replaced.isStale(endpoints()))
     assert.equal(memory.triggerTimes.next(service(), []), CREATED)
+    assert.deepEqual(sync({ service: undefined, memory }).effects, [])
   }
 })
 
-test('that they are gone already is no error, anything else is', () => {
+test('Endpoints that neither the cache shows nor this process created are not left over', () => {
+  const memory = newMemory()
+  assert.deepEqual(sync({ service: undefined, memory }).effects, [])
+  sync({ memory, drive: { onWrite: () => refused(403, 'Forbidden') } })
+  assert.deepEqual(sync({ service: undefined, memory }).effects, [])
+})
+
+test('that they are gone already is no error, anything else is, as that they were made anew', () => {
   const answered = (code: number, reason: string) =>
-    sync({ service: undefined, drive: { onWrite: () => refused(code, reason) } }).error
+    sync({
+      service: undefined,
+      endpoints: endpoints(),
+      drive: { onWrite: () => refused(code, reason) },
+    }).error
   assert.equal(answered(404, 'NotFound'), undefined)
+  assert.equal(answered(409, 'Conflict')?.message, 'Conflict')
   assert.equal(answered(500, 'InternalError')?.message, 'InternalError')
 })
 

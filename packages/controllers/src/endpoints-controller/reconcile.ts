@@ -5,7 +5,7 @@
  */
 import { resources } from '@gyropilot/api'
 import type { Endpoints, Service } from '@gyropilot/api'
-import { hasCause, isAlreadyExists, isNotFound } from '@gyropilot/client'
+import { hasCause, isAlreadyExists, isNotFound, isTimeout, statusErrorIn } from '@gyropilot/client'
 import { create, recordEvent, remove, update, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import type { TriggerTimes } from '../endpoint-support/trigger-times.ts'
@@ -19,7 +19,7 @@ import type { ReplacedVersions } from './replaced-versions.ts'
 export interface EndpointsMemory {
   readonly triggerTimes: TriggerTimes
   readonly replaced: ReplacedVersions
-  /** Keys of what was created here and not seen in the cache yet. */
+  /** Keys of what was created here, or may have been, and not seen in the cache yet. */
   readonly created: Set<string>
 }
 
@@ -55,14 +55,21 @@ export function* reconcile(observed: ObservedEndpoints, memory: EndpointsMemory)
     : yield* replace(endpoints, next, memory)
 }
 
-/** By name and without asking the cache: what it does not show yet may have just been created here. */
+/**
+ * Of what the cache shows that object alone: made anew meanwhile, with its Service or by hand for it, it is not left over, and who
+ * made it would not do so again. What the cache does not show is left over only if it was created here.
+ */
 function* removeLeftOver(
-  { key, ...observed }: ObservedEndpoints,
+  { key, namespace, name, endpoints }: ObservedEndpoints,
   memory: EndpointsMemory,
 ): Reconcile {
-  const { namespace, name } = observed
-  const removed = yield* write(remove(resources.endpoints, { metadata: { namespace, name } }))
-  if (!removed.ok && !isNotFound(removed.error)) return { error: removed.error }
+  if (endpoints !== undefined || memory.created.has(key)) {
+    const uid = endpoints?.metadata?.uid
+    const options = uid === undefined ? undefined : { preconditions: { uid } }
+    const target = { metadata: { namespace, name } }
+    const removed = yield* write(remove(resources.endpoints, target, options))
+    if (!removed.ok && !isNotFound(removed.error)) return { error: removed.error }
+  }
   memory.triggerTimes.forget(key)
   memory.replaced.forget(key)
   memory.created.delete(key)
@@ -83,6 +90,8 @@ function* createNew(
   const { error } = created
   // The cache is behind: nothing went wrong, and it is looked at again.
   if (isAlreadyExists(error) && memory.created.has(key)) return { error }
+  // Without an answer it may have been done.
+  if (statusErrorIn(error) === undefined || isTimeout(error)) memory.created.add(key)
   // The namespace is being emptied: nothing to report, nothing to repeat.
   if (hasCause(error, 'NamespaceTerminating')) return
   const message = `Failed to create endpoint for service ${metadata?.namespace}/${metadata?.name}: ${messageOf(error)}`
