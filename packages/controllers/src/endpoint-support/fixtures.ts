@@ -150,6 +150,7 @@ export interface SliceOptions {
   readonly name?: string
   readonly uid?: string
   readonly generation?: number
+  readonly resourceVersion?: string
   readonly service?: string
   readonly manager?: string
   readonly deleting?: boolean
@@ -167,6 +168,7 @@ export function slice(options: SliceOptions = {}): EndpointSlice {
       namespace: 'ns',
       uid: options.uid ?? `${name}-uid`,
       generation,
+      ...(options.resourceVersion && { resourceVersion: options.resourceVersion }),
       labels: {
         ...(serviceName === '' ? {} : { 'kubernetes.io/service-name': serviceName }),
         'endpointslice.kubernetes.io/managed-by': manager,

@@ -6,8 +6,11 @@ import { sliceWatch } from './slice-watch.ts'
 
 const MANAGER = 'endpointslice-controller.k8s.io'
 
+/** What the cache has come to is not known. */
+const newTracker = (): SliceTracker => new SliceTracker(() => '')
+
 function tracking(...written: Parameters<SliceTracker['written']>[0][]): SliceTracker {
-  const tracker = new SliceTracker()
+  const tracker = newTracker()
   for (const each of written) tracker.written(each)
   return tracker
 }
@@ -19,7 +22,7 @@ test('unknown slices, and known ones of a newer generation, are changes of other
   assert.ok(tracker.isForeignChange(slice({ generation: 3 })))
   assert.ok(tracker.isForeignChange(slice({ name: 'other' })))
   assert.ok(tracker.isForeignChange(slice({ uid: 'recreated', generation: 2 })))
-  assert.ok(new SliceTracker().isForeignChange(slice()))
+  assert.ok(newTracker().isForeignChange(slice()))
 })
 
 test('a deletion is foreign unless it was expected, and is told once', () => {
@@ -55,7 +58,7 @@ test('a forgotten Service has no stale slices', () => {
   assert.ok(!tracker.isStale('ns/svc', []))
 })
 
-function watching(tracker = new SliceTracker()) {
+function watching(tracker = newTracker()) {
   return sliceWatch({ manager: MANAGER, tracker, delayMs: 1_000 })
 }
 const later = (name: string): object => ({ key: `ns/${name}`, afterMs: 1_000 })
@@ -95,7 +98,7 @@ test('another service-name label concerns both Services; a managed-by label that
   assert.deepEqual([...watch.onUpdate!(foreign, slice())], [later('svc')])
 })
 
-test('a slice that was taken from its Service, or replaced under its name, does not make the Service stale', () => {
+test('a slice that was taken from its Service, or replaced under its name, is news of the Service', () => {
   const others: readonly (readonly [string, ReturnType<typeof slice>])[] = [
     ['without the service-name label', slice({ service: '' })],
     ['of another Service', slice({ service: 'new' })],
@@ -103,9 +106,19 @@ test('a slice that was taken from its Service, or replaced under its name, does 
     ['made anew', slice({ uid: 'recreated' })],
   ]
   for (const [what, current] of others) {
-    const tracker = tracking(slice())
-    const keys = [...watching(tracker).onUpdate!(slice(), current)]
-    assert.ok(!tracker.isStale('ns/svc', []), what)
+    const keys = [...watching(tracking(slice())).onUpdate!(slice(), current)]
     assert.deepEqual(keys.at(-1), later('svc'), what)
   }
+})
+
+test('what a cache that has come to its write does not have is gone again, and is awaited no more', () => {
+  let seen = '9'
+  const tracker = new SliceTracker(() => seen)
+  tracker.written(slice({ resourceVersion: '10' }))
+  for (seen of ['', '9']) assert.ok(tracker.isStale('ns/svc', []), seen)
+  seen = '10'
+  assert.ok(!tracker.isStale('ns/svc', []))
+  // Not even by a cache that is filled anew.
+  seen = ''
+  assert.ok(!tracker.isStale('ns/svc', []))
 })

@@ -4,17 +4,30 @@
  * Contract: docs/behaviour/controllers/endpointslice-controller.md, Sync 5 and Watches.
  */
 import type { EndpointSlice } from '@gyropilot/api'
+import { compareResourceVersions, isResourceVersion } from '@gyropilot/runtime'
 import { serviceKeyOf } from './slice-labels.ts'
 
 const DELETED = 'deleted'
 
+interface Written {
+  readonly generation: number
+  readonly resourceVersion: string | undefined
+}
+
 /** Slices are known by their uid under the Service that they name. */
 export class SliceTracker {
-  readonly #byService = new Map<string, Map<string, number | typeof DELETED>>()
+  readonly #byService = new Map<string, Map<string, Written | typeof DELETED>>()
+  readonly #seenVersion: () => string
+
+  /** `seenVersion`: the resourceVersion that the cache of slices has come to; empty when it is not known. */
+  constructor(seenVersion: () => string) {
+    this.#seenVersion = seenVersion
+  }
 
   /** Was just written, with this generation. */
   written(slice: EndpointSlice): void {
-    this.#recordOf(slice).set(uidOf(slice), generationOf(slice))
+    const { resourceVersion } = slice.metadata ?? {}
+    this.#recordOf(slice).set(uidOf(slice), { generation: generationOf(slice), resourceVersion })
   }
 
   /** Was just deleted by this process. */
@@ -26,15 +39,7 @@ export class SliceTracker {
   isForeignChange(slice: EndpointSlice): boolean {
     const known = this.#byService.get(serviceKeyOf(slice) ?? '')?.get(uidOf(slice))
     if (known === undefined) return true
-    return known !== DELETED && generationOf(slice) > known
-  }
-
-  /**
-   * The slice is no longer one of the Service that it named, or of this process: not awaited any
-   * more. Else the Service would look out of date for ever.
-   */
-  lost(slice: EndpointSlice): void {
-    this.#byService.get(serviceKeyOf(slice) ?? '')?.delete(uidOf(slice))
+    return known !== DELETED && generationOf(slice) > known.generation
   }
 
   /**
@@ -62,11 +67,14 @@ export class SliceTracker {
     for (const slice of listed) {
       const known = record.get(uidOf(slice))
       if (known === DELETED) return true
-      if (known !== undefined && known > generationOf(slice)) return true
+      if (known !== undefined && known.generation > generationOf(slice)) return true
     }
     const uids = new Set(cached.map(uidOf))
     for (const [uid, known] of record) {
-      if (known !== DELETED && !uids.has(uid)) return true
+      if (known === DELETED || uids.has(uid)) continue
+      if (!this.#hasSeen(known)) return true
+      // Deleted since, or taken from the Service, perhaps before its write was answered: it is awaited no more.
+      record.delete(uid)
     }
     return false
   }
@@ -75,7 +83,13 @@ export class SliceTracker {
     this.#byService.delete(serviceKey)
   }
 
-  #recordOf(slice: EndpointSlice): Map<string, number | typeof DELETED> {
+  #hasSeen({ resourceVersion }: Written): boolean {
+    const seen = this.#seenVersion()
+    if (!isResourceVersion(resourceVersion) || !isResourceVersion(seen)) return false
+    return compareResourceVersions(resourceVersion, seen) <= 0
+  }
+
+  #recordOf(slice: EndpointSlice): Map<string, Written | typeof DELETED> {
     const key = serviceKeyOf(slice) ?? ''
     let record = this.#byService.get(key)
     if (record === undefined) this.#byService.set(key, (record = new Map()))

@@ -29,9 +29,6 @@ export function sliceWatch({ manager, tracker, delayMs }: SliceWatchOptions): Wa
     onUpdate(previous, current) {
       const nameOf = ({ metadata }: EndpointSlice): string =>
         metadata?.labels?.[SERVICE_NAME_LABEL] ?? ''
-      const isAnother =
-        nameOf(previous) !== nameOf(current) || previous.metadata?.uid !== current.metadata?.uid
-      if (isAnother || !isManaged(current)) tracker.lost(previous)
       if (nameOf(previous) !== nameOf(current))
         return [...serviceOf(current), ...serviceOf(previous)]
       const concerns =

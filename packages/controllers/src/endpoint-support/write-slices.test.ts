@@ -20,7 +20,7 @@ function written(given: {
   ownerIsDeleting?: boolean
   onWrite?: (write: Write) => Outcome | undefined
 }) {
-  const tracker = new SliceTracker()
+  const tracker = new SliceTracker(() => '')
   const counted: string[] = []
   const rules = writeSlices(given.writes ?? ALL, {
     owner: 'Service ns/svc',

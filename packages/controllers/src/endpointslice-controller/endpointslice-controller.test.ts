@@ -88,6 +88,28 @@ test('Deleting a Service issues no slice deletes here', async (t) => {
   assert.equal(world.metrics.value('endpoint_slice_controller_endpoints_desired'), 0)
 })
 
+test('a slice that somebody deletes before its creation is answered is made again', async (t) => {
+  const world = await running(t, { services: [], pods: [pod()] })
+  let answer: (made: EndpointSlice) => void = () => {}
+  let made: EndpointSlice | undefined
+  world.server.onRequest = ({ verb, body }) => {
+    if (verb !== 'create' || made !== undefined) return undefined
+    const { metadata, ...rest } = body as EndpointSlice
+    made = world.server.put(resources.endpointslices, {
+      ...rest,
+      metadata: { ...metadata, name: 'short', generation: 1 },
+    })
+    return new Promise((resolve) => (answer = resolve))
+  }
+  world.server.put(resources.services, service())
+  await world.clock.advance(100)
+  world.server.remove(resources.endpointslices, made!)
+  await world.clock.advance(100)
+  answer(made!)
+  await world.clock.advance(10_000)
+  assert.deepEqual([world.slices().length, world.syncs('stale')], [1, 0])
+})
+
 test('Slices whose managed-by label names another controller are invisible; user-owned slices for the same Service are untouched', async (t) => {
   const world = await running(t, { pods: [pod()] })
   const foreign = slice({ name: 'foreign', manager: 'somebody' })

@@ -68,7 +68,7 @@ export class SliceWorld {
     this.slices = options.slices ?? []
     this.#maxEndpointsPerSlice = options.maxEndpointsPerSlice ?? 100
     this.memory = {
-      tracker: new SliceTracker(),
+      tracker: new SliceTracker(() => ''),
       triggerTimes: new TriggerTimes(),
       topology: new Topology(),
       metrics: new SliceMetrics(this.metrics, this.#maxEndpointsPerSlice),

@@ -88,7 +88,7 @@ export function serviceLogic(
     slices: slices.lister,
   }
   const memory: SliceMemory = {
-    tracker: new SliceTracker(),
+    tracker: new SliceTracker(() => slices.lastSyncResourceVersion()),
     triggerTimes: new TriggerTimes(),
     topology,
     metrics: new SliceMetrics(metrics, maxEndpointsPerSlice),

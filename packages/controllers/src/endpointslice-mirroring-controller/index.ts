@@ -47,7 +47,7 @@ export function mirroringLogic(context: Context): KeyedController<ObservedMirror
     services: informers.informer(resources.services).lister,
     slices: slices.lister,
   }
-  const tracker = new SliceTracker()
+  const tracker = new SliceTracker(() => slices.lastSyncResourceVersion())
   const memory: MirrorMemory = { tracker, metrics: new MirroringMetrics(metrics) }
   return {
     queueName: QUEUE_NAME,

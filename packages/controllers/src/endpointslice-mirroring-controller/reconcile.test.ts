@@ -22,7 +22,7 @@ class Mirror {
   service: Service | undefined = bareService()
   slices: readonly EndpointSlice[] = []
   max = 1_000
-  readonly tracker = new SliceTracker()
+  readonly tracker = new SliceTracker(() => '')
   readonly metrics = new RecordingMetrics()
   readonly #measured = new MirroringMetrics(this.metrics)
   #created = 0
