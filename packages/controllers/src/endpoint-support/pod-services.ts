@@ -5,6 +5,7 @@
 import {
   LabelQuery,
   deepEqual,
+  isPodFinished,
   isPodReady,
   keyOf,
   labelQueryOfLabels,
@@ -91,7 +92,8 @@ function servicesOfChange(
 function endpointChanged(previous: Pod, current: Pod): boolean {
   // Another pod under the same name, seen as one change: with the address of the node it may look the same.
   if (previous.metadata?.uid !== current.metadata?.uid) return true
-  // On its way out every word counts: it may have ended, which readiness does not say of what never was ready.
+  // Readiness does not say of what never was ready that it has ended. On its way out every word counts.
+  if (isPodFinished(previous) !== isPodFinished(current)) return true
   if (previous.metadata?.deletionTimestamp || current.metadata?.deletionTimestamp) return true
   if (isPodReady(previous) !== isPodReady(current)) return true
   const [before, now] = [previous.status?.podIPs ?? [], current.status?.podIPs ?? []]
