@@ -130,7 +130,9 @@ test('Given duplicate current revisions, then pods are relabelled to the newest 
   const pods = [
     daemonPod('n0', { hash: 'x' }),
     daemonPod('n1', { hash: 'z' }),
-    daemonPod('n2', { hash: OLD_HASH }),
+    daemonPod('n2', { hash: 'y' }),
+    // Of another template, which it must not seem to have left.
+    daemonPod('n3', { hash: OLD_HASH }),
   ]
   const { writes, result } = constructed(duplicates, { pods })
   assert.deepEqual(
@@ -151,8 +153,8 @@ test('the newest of duplicates is renumbered too, and labels that are right stay
   const { verbs, result } = constructed([...duplicates, later], { pods: [daemonPod('n')] })
   assert.deepEqual(verbs, ['delete controllerrevisions', 'update controllerrevisions'])
   assert.deepEqual(named(result), { current: ['b', 5], old: ['later'], relabelled: false })
-  const strays = [daemonPod('n', { hash: 'stray' })]
-  const moved = constructed([...duplicates, later], { pods: strays })
+  const renamed = [revision({ name: 'a', hash: 'former', revision: 1 }), duplicates[1]!, later]
+  const moved = constructed(renamed, { pods: [daemonPod('n', { hash: 'former' })] })
   assert.deepEqual(named(moved.result), { current: ['b', 5], old: ['later'], relabelled: true })
 })
 

@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/controllers/daemonset-controller.md, History.
  */
 import { resources } from '@gyropilot/api'
-import type { ControllerRevision, DaemonSet, Pod } from '@gyropilot/api'
+import type { ControllerRevision, DaemonSet, KubernetesObject, Pod } from '@gyropilot/api'
 import { getLive, patch, remove, update, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { dataText, templatePatch } from '../revision-support/revision-data.ts'
@@ -105,21 +105,28 @@ function* withoutDuplicates(
   { claimPods }: HistoryInput,
 ): Reconcile<Found> {
   const revision = matching.at(-1)!
-  if (matching.length === 1) return { ok: true, revision }
-  const hash = revision.metadata?.labels?.[HASH_LABEL] ?? ''
+  const duplicates = matching.slice(0, -1)
+  if (duplicates.length === 0) return { ok: true, revision }
+  const hash = hashOf(revision)
   const pods = yield* claimPods()
   if (pods.error !== undefined) return { ok: false, error: pods.error }
-  const others = pods.objects.filter((pod) => pod.metadata?.labels?.[HASH_LABEL] !== hash)
+  // Not those of other templates: they would count as updated, and stay as they are.
+  const former = new Set(duplicates.map(hashOf))
+  const others = pods.objects.filter((pod) => hashOf(pod) !== hash && former.has(hashOf(pod)))
   for (const pod of others) {
     const value = { metadata: { labels: { [HASH_LABEL]: hash } } }
     const relabelled = yield* write(patch(resources.pods, pod, { type: 'merge', value }))
     if (!relabelled.ok) return relabelled
   }
-  for (const duplicate of matching.slice(0, -1)) {
+  for (const duplicate of duplicates) {
     const deleted = yield* write(remove(resources.controllerrevisions, duplicate))
     if (!deleted.ok) return deleted
   }
   return { ok: true, revision, podsRelabelled: others.length > 0 }
+}
+
+function hashOf({ metadata }: KubernetesObject): string {
+  return metadata?.labels?.[HASH_LABEL] ?? ''
 }
 
 // 5.
