@@ -102,6 +102,29 @@ test('what is gone leaves nothing behind', () => {
   assert.deepEqual(metrics.observed(took, labels('delete')), [0])
 })
 
+test('what is there is remembered while the informer is behind an own write', () => {
+  const here = world([claim('c', { resourceVersion: '9' }), volume('v', { resourceVersion: '9' })])
+  const { binder, logic, metrics } = here
+  binder.claims.written(claim('c', { resourceVersion: '10' }))
+  binder.volumes.written(volume('v', { resourceVersion: '10' }))
+  binder.begun.set('ns/c', { claimUid: 'c-uid', path: '/tmp/x', tries: 1, state: 'unsaved' })
+  binder.lostRecyclers.add('v')
+  binder.times.begun('ns/c', 'provision', () => 'p')
+  binder.times.begun('v', 'delete', () => 'p')
+  assert.deepEqual([logic.claim.observe('ns/c'), logic.volume.observe('v')], [undefined, undefined])
+  logic.claim.forget?.('ns/c')
+  logic.volume.forget?.('v')
+  assert.deepEqual([binder.begun.size, binder.lostRecyclers.size], [1, 1])
+  const took = (operation: string) =>
+    metrics.observed('volume_operation_total_seconds', {
+      plugin_name: 'p',
+      operation_name: operation,
+    })
+  assert.deepEqual(took('delete'), [], 'the volume is still there')
+  binder.times.ended('ns/c', 'provision')
+  assert.deepEqual(took('provision'), [0])
+})
+
 test('an event of a recycler is news once, each time that it happened again, and after its volume was forgotten', () => {
   const { binder, logic } = world([])
   const event = (uid: string, count?: number) => ({ metadata: { uid }, count }) as Event

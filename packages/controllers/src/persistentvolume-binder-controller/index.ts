@@ -146,7 +146,7 @@ export function claimLogic(
     observe: (key) => binder.claims.current(key),
     reconcile: (claim) => quietOnConflict(reconcileClaim(binder, claim)),
     forget(key) {
-      binder.claims.forget(key)
+      if (!binder.claims.forget(key)) return
       binder.times.dropped(key, 'provision')
       binder.begun.delete(key)
       binder.toldAtOwnVersion.delete(key)
@@ -176,7 +176,7 @@ export function volumeLogic(binder: Binder): KeyedController<PersistentVolume> {
     observe: (key) => binder.volumes.current(key),
     reconcile: (volume) => quietOnConflict(reconcileVolume(binder, volume)),
     forget(key) {
-      binder.volumes.forget(key)
+      if (!binder.volumes.forget(key)) return
       binder.forgetVolume(key)
       binder.times.ended(key, 'delete')
     },

@@ -39,8 +39,11 @@ export class OwnCache<T extends KubernetesObject> {
     return listed !== undefined && this.#newest(listed) === listed ? listed : undefined
   }
 
-  forget(key: string): void {
-    if (this.#lister.getByKey(key) === undefined) this.#written.delete(key)
+  /** Answers whether the object is gone; it is not where the informer is only behind. */
+  forget(key: string): boolean {
+    if (this.#lister.getByKey(key) !== undefined) return false
+    this.#written.delete(key)
+    return true
   }
 
   #newest(listed: T): T {

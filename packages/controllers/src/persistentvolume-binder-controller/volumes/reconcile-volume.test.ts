@@ -392,6 +392,7 @@ test('deletions are timed from the first try until the object is gone', async ()
     here.syncVolume()
     await here.clock.advance(1_500)
     here.syncVolume()
+    here.informers.remove(resources.persistentvolumes, objects[0])
     here.logic.volume.forget?.('v')
     here.logic.volume.forget?.('v')
     const labels = { plugin_name, operation_name: 'delete' }
