@@ -141,13 +141,17 @@ test('a conflict is tried again from the cache, twenty times', () => {
   assert.deepEqual(always.events, [])
 })
 
-test('a node that is deleted between lookup and write is an error once', () => {
-  const { result, writes } = run(tainted(), metadata, {
-    again: () => undefined,
-    onWrite: () => refused(409, 'Conflict'),
-  })
-  assert.equal(writes.length, 1)
-  assert.match(String((result as { error: Error }).error), /nodes "n" not found/)
+test('a node that is deleted between lookup and write is an error once, and gives its namesake nothing', () => {
+  const former = tainted()
+  const namesake: Node = { ...former, metadata: { ...former.metadata, uid: 'another' } }
+  for (const again of [() => undefined, () => namesake]) {
+    const { result, writes } = run(former, metadata, {
+      again,
+      onWrite: (_write, index) => (index === 0 ? refused(409, 'Conflict') : undefined),
+    })
+    assert.equal(writes.length, 1)
+    assert.match(String((result as { error: Error }).error), /nodes "n" not found/)
+  }
   const gone = run(tainted(), metadata, { onWrite: () => refused(404, 'NotFound') })
   assert.deepEqual([gone.writes.length, gone.events], [1, []])
 })

@@ -75,7 +75,8 @@ function* writeInitialized(
     if (written.ok || !isConflict(written.error) || attempt === TRIES) return written
     yield* wait(PAUSE_MS)
     const cached = again()
-    if (cached === undefined)
+    // A namesake is another machine: what was asked is not true of it.
+    if (cached === undefined || cached.metadata?.uid !== node.metadata?.uid)
       return { ok: false, error: notFound(resources.nodes, nameOf(node)), attempted: true }
     current = cached
   }
