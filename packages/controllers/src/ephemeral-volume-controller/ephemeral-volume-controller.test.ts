@@ -146,10 +146,15 @@ test('Given the create call conflicts, then error and failure metric.', () => {
   assert.deepEqual([counted('create'), counted('create_failures')], [2, 1])
 })
 
-test('a pod is queued when it is added, and when one of its claims is deleted', () => {
+test('a pod is queued when it is added, also in the place of another, and when one of its claims is deleted', () => {
   assert.deepEqual([...podWatch.onAdd!(pod())], ['ns/p'])
   assert.deepEqual([...podWatch.onAdd!(pod([])), ...podWatch.onAdd!(pod(['x'], true))], [])
-  assert.deepEqual([podWatch.onUpdate, podWatch.onDelete], [undefined, undefined])
+  const former = { ...pod(), metadata: { ...pod().metadata, uid: 'former' } }
+  assert.deepEqual(
+    [[...podWatch.onUpdate!(pod(), pod())], [...podWatch.onUpdate!(former, pod())]],
+    [[], ['ns/p']],
+  )
+  assert.equal(podWatch.onDelete, undefined)
   const informers = fakeInformers([pod()])
   ephemeralVolumeLogic({
     informers,

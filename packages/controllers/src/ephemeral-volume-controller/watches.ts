@@ -5,8 +5,12 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Lister, Watch } from '@gyropilot/runtime'
 import { podsUsing } from '../volume-support/pod-claims.ts'
 
-/** Volumes of a pod never change: its updates say nothing new. */
-export const podWatch: Watch<Pod> = { type: resources.pods, onAdd: keys }
+/** Volumes of a pod never change: its updates say nothing new, unless another pod has taken its name. */
+export const podWatch: Watch<Pod> = {
+  type: resources.pods,
+  onAdd: keys,
+  onUpdate: (previous, pod) => (previous.metadata?.uid === pod.metadata?.uid ? [] : keys(pod)),
+}
 
 /** Someone deleted the claim of a pod: it gets another. */
 export function claimWatch(pods: Lister<Pod>): Watch<PersistentVolumeClaim> {
