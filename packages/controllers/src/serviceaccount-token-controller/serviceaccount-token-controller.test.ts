@@ -315,6 +315,15 @@ test('Given a tombstone for an account, then its key is queued', () => {
   assert.deepEqual([...accountWatch.onDelete!(unknown)], [])
 })
 
+test('an account whose deletion and re-creation were seen as one change is queued as it was, too', () => {
+  const next = account({ uid: 'next-uid' })
+  assert.deepEqual(
+    [...accountWatch.onUpdate!(account(), next)],
+    [accountKeyOf(account()), accountKeyOf(next)],
+  )
+  assert.equal([...accountWatch.onUpdate!(next, next)].length, 1)
+})
+
 test('only token Secrets are queued, with what their event said; a tombstone is not', () => {
   const key = secretKeyOf(tokenSecret())
   assert.notEqual(key, secretKeyOf(tokenSecret({ accountUid: 'x' })))

@@ -12,7 +12,8 @@ export const accountWatch: Watch<ServiceAccount> = {
   type: resources.serviceaccounts,
   resyncPeriodMs: RESYNC_PERIOD_MS,
   onAdd: (account) => [accountKeyOf(account)],
-  onUpdate: (_, account) => [accountKeyOf(account)],
+  // Another one may have taken the name: the former is gone, and nobody says so.
+  onUpdate: (previous, account) => new Set([accountKeyOf(previous), accountKeyOf(account)]),
   onDelete: (account) =>
     account instanceof DeletedFinalStateUnknown ? [] : [accountKeyOf(account)],
 }
