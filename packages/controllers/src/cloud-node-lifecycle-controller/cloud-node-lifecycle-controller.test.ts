@@ -80,7 +80,7 @@ for (const [style, provider] of [
           type: resources.nodes,
           namespace: undefined,
           name: 'n',
-          options: undefined,
+          options: { preconditions: { uid: 'n-uid' } },
         },
       ])
       assert.deepEqual(events, [

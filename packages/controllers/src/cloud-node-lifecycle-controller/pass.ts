@@ -51,7 +51,7 @@ function* look(node: Node, provider: CloudProvider): Reconcile<Problem | undefin
   return error === undefined ? undefined : { what: 'The taint could not be written', error }
 }
 
-/** Whatever has become of the node meanwhile: upstream has no precondition either. */
+/** This one, whose machine is gone: a pass may be long, and who has taken the name since runs on another machine. */
 function* deleteNode(node: Node): Reconcile<Problem | undefined> {
   const name = nameOf(node)
   yield* recordEvent(
@@ -60,7 +60,8 @@ function* deleteNode(node: Node): Reconcile<Problem | undefined> {
     'DeletingNode',
     `Deleting node ${name} because it does not exist in the cloud provider`,
   )
-  const deleted = yield* write(remove(resources.nodes, node))
+  const preconditions = { uid: node.metadata?.uid }
+  const deleted = yield* write(remove(resources.nodes, node, { preconditions }))
   if (deleted.ok) return undefined
   const message = `Failed deleting node ${name}: ${errorText(deleted.error)}`
   yield* recordEvent(node, 'Warning', 'DeletingNodeFailed', message)
