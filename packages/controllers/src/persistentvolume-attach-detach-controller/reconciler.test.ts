@@ -99,6 +99,20 @@ test('a pass that cannot be made is made again, one that the stop interrupts is 
   }
 })
 
+test('from one pass to the next are 100 ms', async () => {
+  const world = reconciling()
+  const { desired } = world.reconciler
+  desired.add(pod('p'), spec('data'))
+  await world.run()
+  await world.clock.advance(60)
+  assert.deepEqual(world.performed, [ATTACH_AT_A])
+  desired.add(pod('q', { node: 'b' }), spec('more'))
+  await world.clock.advance(89)
+  assert.equal(world.performed.length, 1)
+  await world.clock.advance(2)
+  assert.deepEqual(world.performed.slice(1), [`${uniqueName('more')} b`])
+})
+
 test('a node under a former name is told that nothing is attached to it, though no volume says so', async () => {
   const found = { node: node('a', { attached: ['data'] }) }
   const world = reconciling(
