@@ -70,6 +70,16 @@ test('Given 0 to 4 Services with and without LB and 2 workers, then one host upd
   }
 })
 
+test('nodes that come together are one sync of all balancers', async () => {
+  const { context, updates, stopped } = await started([service()])
+  const syncs = () => context.metrics.observed('service_controller_nodesync_latency_seconds').length
+  const before = syncs()
+  for (const name of ['b', 'c', 'd']) context.informers.apply(resources.nodes, node(name))
+  await context.clock.advance(0)
+  assert.deepEqual([syncs() - before, updates()], [1, 1])
+  await stopped()
+})
+
 test('Given node added, NotReady, tainted, excluded, deleted, marked for deletion, spurious update, then host updates follow only real changes', async () => {
   const { apply, remove, updates, nodesOf, stopped } = await started([service()])
   const spurious: readonly Node[] = [

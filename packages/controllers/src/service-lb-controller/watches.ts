@@ -1,7 +1,6 @@
 /** Contract: docs/behaviour/controllers/service-lb-controller.md, Watches and keys. */
 import { keyOf, resources } from '@gyropilot/api'
 import type { Node, Service } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import { concernsBackends } from './backends.ts'
 import { NODE_RESYNC_PERIOD_MS, SERVICE_RESYNC_PERIOD_MS } from './config.ts'
@@ -16,13 +15,14 @@ export const serviceWatch: Watch<Service> = {
     isRelevantChange(previous, current) || needsCleanup(current) ? [keyOf(current)] : [],
 }
 
+/** Whichever it was, all balancers are looked at: a thousand nodes that come together are one change, or two. */
+const ALL_NODES: readonly string[] = ['nodes']
+
 /** Readiness and taints are no events of this controller. */
 export const nodeWatch: Watch<Node> = {
   type: resources.nodes,
   resyncPeriodMs: NODE_RESYNC_PERIOD_MS,
-  onAdd: (node) => [keyOf(node)],
-  onUpdate: (previous, current) => (concernsBackends(previous, current) ? [keyOf(current)] : []),
-  onDelete: (deleted) => [
-    deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted),
-  ],
+  onAdd: () => ALL_NODES,
+  onUpdate: (previous, current) => (concernsBackends(previous, current) ? ALL_NODES : []),
+  onDelete: () => ALL_NODES,
 }
