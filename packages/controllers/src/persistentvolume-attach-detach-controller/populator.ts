@@ -2,8 +2,8 @@
  * Keeps the desired world to what pods say.
  * Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Watches and keys, Populator. State only.
  */
-import { isPodFinished, isTerminating } from '@gyropilot/api'
-import type { CSIDriver, ContainerStatus, Pod } from '@gyropilot/api'
+import type { CSIDriver, Pod } from '@gyropilot/api'
+import { hasLetGo } from '../volume-support/let-go.ts'
 import { isAttachable, specOfPodVolume } from '../volume-support/volume-spec.ts'
 import type { VolumeSources, VolumeSpec } from '../volume-support/volume-spec.ts'
 import type { DesiredWorld } from './desired-world.ts'
@@ -12,16 +12,6 @@ interface PopulatorOptions extends VolumeSources {
   readonly desired: DesiredWorld
   driverNamed(name: string): CSIDriver | undefined
   podNamed(namespace: string | undefined, name: string): Pod | undefined
-}
-
-/** It uses no volume any more, though it may be there for long: what waits or has ended does not run. */
-export function hasLetGo(pod: Pod): boolean {
-  if (isPodFinished(pod)) return true
-  if (!isTerminating(pod)) return false
-  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = pod.status ?? {}
-  return [initContainerStatuses, containerStatuses, ephemeralContainerStatuses]
-    .flatMap((statuses): readonly ContainerStatus[] => statuses ?? [])
-    .every(({ state }) => state?.waiting !== undefined || state?.terminated !== undefined)
 }
 
 export class Populator {

@@ -14,7 +14,7 @@ import { attachment, node, pod, spec, uniqueName } from './fixtures.ts'
 import { attachStep, detachStep } from './next-step.ts'
 import { attachVolume, detachVolume, missingAttachments } from './operations.ts'
 import { PendingOperations } from './pending-operations.ts'
-import { Populator, hasLetGo } from './populator.ts'
+import { Populator } from './populator.ts'
 
 const SIX_MINUTES_MS = 360_000
 const ERROR = { time: '2026-01-01T00:00:00Z', message: 'broken' }
@@ -208,21 +208,6 @@ test('Given users in same and other namespaces, then the event texts', () => {
   assert.deepEqual([told([])?.type, told([])?.reason], ['Warning', 'FailedAttachVolume'])
   const [attached] = attachedEvents({ spec: spec('data'), pods: new Map([['u', pod('p')]]) })
   assert.deepEqual([attached?.type, attached?.reason], ['Normal', 'SuccessfulAttachVolume'])
-})
-
-test('a pod lets go when it has ended, or is deleted and nothing of it runs', () => {
-  assert.equal(hasLetGo(pod('p')), false)
-  for (const phase of ['Succeeded', 'Failed']) assert.equal(hasLetGo(pod('p', { phase })), true)
-  const deleted = (...states: ('running' | 'waiting' | 'terminated')[]) =>
-    hasLetGo(pod('p', { isDeleted: true, states }))
-  assert.deepEqual([deleted(), deleted('waiting', 'terminated')], [true, true])
-  assert.deepEqual([deleted('running'), deleted('terminated', 'running')], [false, false])
-  assert.equal(hasLetGo(pod('p', { states: ['terminated'] })), false)
-  const running = pod('p', { isDeleted: true, states: ['running'] })
-  for (const name of ['initContainerStatuses', 'ephemeralContainerStatuses']) {
-    const { containerStatuses, ...status } = running.status!
-    assert.equal(hasLetGo({ ...running, status: { ...status, [name]: containerStatuses } }), false)
-  }
 })
 
 /** A driver that takes its time: `states` are what the cache shows, poll by poll. */

@@ -31,6 +31,8 @@ export interface Binder {
   readonly times: OperationTimes
   /** Whether nothing was said of the volume yet about this event of its recycler. */
   isNews(volume: PersistentVolume, event: Event): boolean
+  /** What this process has begun to empty volumes with, by their names. */
+  readonly recyclers: Map<string, BegunRecycler>
   /** Names of volumes whose recycler's pod went before it had ended. */
   readonly lostRecyclers: Set<string>
   /** What was remembered of the volume of this name. */
@@ -42,6 +44,13 @@ export interface Binder {
   nodeNamed(name: string): Node | undefined
   /** A new uuid. */
   newId(): string
+}
+
+export interface BegunRecycler {
+  readonly podUid: string | undefined
+  /** Whose data goes: that of another claim is another matter, as is another volume of the name. */
+  readonly claimUid: string | undefined
+  readonly volumeUid: string | undefined
 }
 
 export interface BegunVolume {

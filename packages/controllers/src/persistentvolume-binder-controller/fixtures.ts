@@ -161,7 +161,14 @@ export function podUsing(name: string, nodeName?: string, phase = 'Pending'): Po
   } as Pod
 }
 
+export const deleted = (pod: Pod): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+})
+
 export interface SyncOptions extends DriveOptions {
+  /** The uid of the pod with which this process has begun to empty volume `v` of the data of claim `c`. */
+  readonly recycler?: string
   readonly settings?: Partial<PersistentVolumeBinderConfiguration>
 }
 
@@ -201,6 +208,9 @@ export function world(objects: readonly KubernetesObject[], options: SyncOptions
   const binder = binderOf({ informers, configuration, metrics, clock, random }, (key) => {
     enqueued.push(key)
   })
+  const data = { claimUid: 'c-uid', volumeUid: 'v-uid' }
+  if (options.recycler !== undefined)
+    binder.recyclers.set('v', { podUid: options.recycler, ...data })
   const logic = { claim: claimLogic({ informers }, binder), volume: volumeLogic(binder) }
   /** The API has what the caches have, unless the test says otherwise. */
   const onRead: NonNullable<DriveOptions['onRead']> = (read) => {

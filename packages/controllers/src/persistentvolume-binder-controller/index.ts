@@ -17,7 +17,7 @@ import type {
 } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { addPodClaimIndex, podsUsing } from '../volume-support/pod-claims.ts'
-import type { Binder } from './binder.ts'
+import type { BegunRecycler, Binder } from './binder.ts'
 import {
   CLAIM_QUEUE,
   EVENT_COMPONENT,
@@ -98,6 +98,7 @@ export function binderOf(
     () => claims.lister.list(),
   )
   const told = new Map<string, Set<string>>()
+  const recyclers = new Map<string, BegunRecycler>()
   const lostRecyclers = new Set<string>()
   return {
     volumes: new OwnCache(volumes.lister),
@@ -122,9 +123,11 @@ export function binderOf(
       told.set(name, own.add(id))
       return isNew
     },
+    recyclers,
     lostRecyclers,
     forgetVolume(name) {
       told.delete(name)
+      recyclers.delete(name)
       lostRecyclers.delete(name)
     },
     operations: {

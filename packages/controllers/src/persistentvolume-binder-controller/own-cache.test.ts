@@ -62,14 +62,16 @@ test('a claim and a volume are looked at for every event, and when their partner
   for (const claimRef of [undefined, { name: 'c' }, { namespace: 'ns' }])
     assert.deepEqual([...ofVolume!.onDelete!(volume('v', { claimRef }))], [])
   const lostRecyclers = new Set<string>()
-  const watchesOfVolumes = volumeWatches({ lostRecyclers })
+  const recyclers = new Map([['v', { podUid: 'pod-uid', claimUid: 'c-uid', volumeUid: 'v-uid' }]])
+  const watchesOfVolumes = volumeWatches({ recyclers, lostRecyclers })
   const [ofOwn, ofGone, ofPod] = watchesOfVolumes
   assert.deepEqual(
     [[...ofOwn!.onAdd!(bound)], [...ofOwn!.onUpdate!(bound, bound)], [...ofOwn!.onDelete!(bound)]],
     [['v'], ['v'], ['v']],
   )
   assert.deepEqual([[...ofGone!.onDelete!(kept)], [...ofGone!.onDelete!(claim())]], [['v'], []])
-  const pod = recyclerPod(volume(), defaultPersistentVolumeBinderConfiguration)
+  const plain = recyclerPod(volume(), defaultPersistentVolumeBinderConfiguration)
+  const pod = { ...plain, metadata: { ...plain.metadata, uid: 'pod-uid' } }
   assert.deepEqual(
     [
       [...ofPod!.onUpdate!(pod, pod)],
@@ -78,8 +80,10 @@ test('a claim and a volume are looked at for every event, and when their partner
     ],
     [['v'], ['v'], []],
   )
-  assert.deepEqual([...lostRecyclers], ['v'])
+  assert.deepEqual([[...lostRecyclers], recyclers.size], [['v'], 0])
   lostRecyclers.clear()
+  // Of nobody, or of an earlier process: it is looked at, and none of ours is lost.
+  assert.deepEqual([...ofPod!.onDelete!(pod)], ['v'])
   // It had come to its end, which was seen then: what its own deletion changes starts no other.
   for (const phase of ['Succeeded', 'Failed'] as const) {
     const ended = { ...pod, status: { phase } } as Pod

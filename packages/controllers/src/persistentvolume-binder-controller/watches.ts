@@ -40,13 +40,15 @@ const volumeOfDeletedClaim: Watch<PersistentVolumeClaim> = {
   },
 }
 
+type Recyclers = Pick<Binder, 'recyclers' | 'lostRecyclers'>
+
 const volumeOf = (pod: Pod): readonly string[] => {
   const name = recycledVolume(pod)
   return name === undefined ? [] : [name]
 }
 
 /** How a recycler's pod fares decides on its volume. One that had ended was counted: the next is the resync's. */
-function recyclerPods({ lostRecyclers }: Pick<Binder, 'lostRecyclers'>): Watch<Pod> {
+function recyclerPods({ recyclers, lostRecyclers }: Recyclers): Watch<Pod> {
   return {
     type: resources.pods,
     onUpdate(previous, current) {
@@ -56,7 +58,11 @@ function recyclerPods({ lostRecyclers }: Pick<Binder, 'lostRecyclers'>): Watch<P
     onDelete(gone) {
       if (gone instanceof DeletedFinalStateUnknown || isPodFinished(gone)) return []
       const names = volumeOf(gone)
-      for (const name of names) lostRecyclers.add(name)
+      for (const name of names) {
+        if (recyclers.get(name)?.podUid !== gone.metadata?.uid) continue
+        recyclers.delete(name)
+        lostRecyclers.add(name)
+      }
       return names
     },
   }
@@ -67,7 +73,7 @@ export const claimWatches: readonly Watch[] = [
   claimOfDeletedVolume as Watch,
 ]
 
-export function volumeWatches(binder: Pick<Binder, 'lostRecyclers'>): readonly Watch[] {
+export function volumeWatches(binder: Recyclers): readonly Watch[] {
   return [
     every(resources.persistentvolumes) as Watch,
     volumeOfDeletedClaim as Watch,

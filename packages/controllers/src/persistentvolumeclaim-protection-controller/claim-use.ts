@@ -3,7 +3,8 @@
  * Contract: docs/behaviour/controllers/persistentvolumeclaim-protection-controller.md, Sync, Used.
  */
 import { ephemeralClaimName, isControlledBy } from '@gyropilot/api'
-import type { ContainerStatus, PersistentVolumeClaim, Pod } from '@gyropilot/api'
+import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
+import { hasLetGo } from '../volume-support/let-go.ts'
 
 /** What holds a claim: a pod that was given to a node. In which phase does not matter for a claim that it names. */
 export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
@@ -13,7 +14,7 @@ export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
 
 /** What the condition `Unused` counts: any pod that has not ended, with a node or without. */
 export function refersTo(pod: Pod, claim: PersistentVolumeClaim): boolean {
-  return !isTerminated(pod) && (namesDirectly(pod, claim) || ownsBehindVolume(pod, claim))
+  return !hasLetGo(pod) && (namesDirectly(pod, claim) || ownsBehindVolume(pod, claim))
 }
 
 function namesDirectly(pod: Pod, { metadata }: PersistentVolumeClaim): boolean {
@@ -36,15 +37,4 @@ function ownsBehindVolume(pod: Pod, claim: PersistentVolumeClaim): boolean {
 /** Only its object is left: the kubelet has let go of everything. */
 function isShutDown({ metadata }: Pod): boolean {
   return metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0
-}
-
-/** It has ended, or is being deleted and no container of it runs. */
-export function isTerminated({ metadata, status }: Pod): boolean {
-  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true
-  if (metadata?.deletionTimestamp === undefined) return false
-  return (status?.containerStatuses ?? []).every(isNotRunning)
-}
-
-function isNotRunning({ state }: ContainerStatus): boolean {
-  return state?.terminated !== undefined || state?.waiting !== undefined
 }

@@ -7,9 +7,9 @@ import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import { concernsProtection } from '../protection-support/protection.ts'
+import { hasLetGo } from '../volume-support/let-go.ts'
 import { claimKeysOf } from '../volume-support/pod-claims.ts'
 import type { Batches } from './batches.ts'
-import { isTerminated } from './claim-use.ts'
 import { FINALIZER } from './config.ts'
 import { UNUSED } from './unused-condition.ts'
 
@@ -46,7 +46,7 @@ export function podWatch({ batches, tellsUnused }: WatchSettings): Watch<Pod> {
   }
   // A pod that runs on a node holds its claims: nothing to look at.
   const lettingGo = (pod: Pod): readonly string[] =>
-    tellsUnused || isTerminated(pod) || !pod.spec?.nodeName ? claimsOf(pod) : []
+    tellsUnused || hasLetGo(pod) || !pod.spec?.nodeName ? claimsOf(pod) : []
   return {
     type: resources.pods,
     onAdd: lettingGo,

@@ -7,6 +7,7 @@ import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import { recordEvent } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
+import { hasLetGo } from '../../volume-support/let-go.ts'
 import { hasAnnotation } from '../annotations.ts'
 import { bind } from '../bind.ts'
 import { saveClaim } from '../binder.ts'
@@ -74,8 +75,8 @@ function* tellDelay(binder: Binder, claim: PersistentVolumeClaim): Reconcile<voi
   yield* recordEvent(claim, 'Normal', 'WaitForPodScheduled', `waiting for ${pods} to be scheduled`)
 }
 
-function awaitsNode({ spec, status }: Pod): boolean {
-  return !spec?.nodeName && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+function awaitsNode(pod: Pod): boolean {
+  return !pod.spec?.nodeName && !hasLetGo(pod)
 }
 
 function* reconcileNamed(

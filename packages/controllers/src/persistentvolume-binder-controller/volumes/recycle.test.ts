@@ -4,13 +4,15 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Event, Pod } from '@gyropilot/api'
 import { refused } from '../../workload-support/fixtures.ts'
-import { checkVolumes, claim, found, held, podUsing, volume, world } from '../fixtures.ts'
+import { checkVolumes, claim, deleted, found, held, podUsing, volume, world } from '../fixtures.ts'
 import { defaultPersistentVolumeBinderConfiguration } from '../config.ts'
 import { recycledVolume, recyclerPod } from './recycle.ts'
 
 const RENEWED = claim('c', { uid: 'new-uid' })
 
 const NFS = { nfs: { server: 's', path: '/p' } }
+/** The recycler of the fixtures is this process'. */
+const BEGUN = { recycler: 'pod-uid' }
 const recycled = (source: object = NFS) => held('Recycle', source, { phase: 'Released' })
 function recycler(
   phase: string,
@@ -38,6 +40,7 @@ checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
       podUsing('q', 'n', 'Running'),
       podUsing('p'),
       podUsing('over', 'n', 'Failed'),
+      deleted(podUsing('gone', 'n', 'Running')),
     ],
     done: [],
     told: ['VolumeFailedRecycle: Volume is used by pods: ns/p,ns/q'],
@@ -47,48 +50,70 @@ checkVolumes('Given Recycle with used, unused, failing PVs, then as defined.', [
     objects: [recycled(), RENEWED, podUsing('p')],
     done: ['create Pod recycler-for-v'],
   },
-  { title: 'at work', objects: [recycled(), recycler('Running')], done: [] },
+  { title: 'at work', objects: [recycled(), recycler('Running')], done: [], options: BEGUN },
+  {
+    title: 'begun, and not in the cache yet',
+    objects: [recycled()],
+    done: ['create Pod recycler-for-v'],
+    options: { ...BEGUN, onWrite: () => refused(409, 'AlreadyExists') },
+  },
   {
     title: 'on its way out before it has ended',
     objects: [recycled(), recycler('Running', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     done: [],
+    options: BEGUN,
   },
   {
-    title: 'a pod of an earlier run is being deleted',
+    title: 'ended, and being deleted by somebody',
     objects: [recycled(), recycler('Succeeded', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     done: ['create Pod recycler-for-v'],
-    options: { onWrite: () => refused(409, 'AlreadyExists') },
+    options: { ...BEGUN, onWrite: () => refused(409, 'AlreadyExists') },
+  },
+  {
+    title: 'a pod that this process has not begun',
+    objects: [recycled(), recycler('Succeeded')],
+    done: ['create Pod recycler-for-v', 'delete Pod recycler-for-v', 'volume v is Failed'],
+    told: ['VolumeFailedRecycle: Recycle failed: old recycler pod found, will retry later'],
+    options: {
+      onWrite: ({ verb }) => (verb === 'create' ? refused(409, 'AlreadyExists') : undefined),
+    },
   },
   {
     title: 'no pod can be made',
     objects: [recycled()],
-    done: ['create Pod recycler-for-v'],
-    error: 'Forbidden',
-    options: { onWrite: () => refused(403, 'Forbidden') },
+    done: ['create Pod recycler-for-v', 'volume v is Failed'],
+    told: [
+      'VolumeFailedRecycle: Recycle failed: unexpected error creating recycler pod:  Forbidden',
+    ],
+    options: {
+      onWrite: ({ verb }) => (verb === 'create' ? refused(403, 'Forbidden') : undefined),
+    },
   },
   {
     title: 'succeeded',
     objects: [recycled(), recycler('Succeeded')],
     done: ['delete Pod recycler-for-v', 'volume v: claim -', 'volume v is Available'],
     told: ['VolumeRecycled: Volume recycled'],
+    options: BEGUN,
   },
   {
     title: 'succeeded, and counted already',
     objects: [recycled(), recycler('Succeeded')],
     done: ['delete Pod recycler-for-v'],
-    options: { onWrite: () => refused(404, 'NotFound') },
+    options: { ...BEGUN, onWrite: () => refused(404, 'NotFound') },
   },
   {
     title: 'failed',
     objects: [recycled(), recycler('Failed', {}, 'no space')],
     done: ['delete Pod recycler-for-v', 'volume v is Failed'],
     told: ['VolumeFailedRecycle: Recycle failed: failed to recycle volume: no space'],
+    options: BEGUN,
   },
   {
     title: 'bound again meanwhile',
     objects: [recycled(), recycler('Succeeded')],
     done: [],
-    options: found(volume()),
+    options: { ...BEGUN, ...found(volume()) },
   },
   {
     title: 'no plugin',
@@ -160,12 +185,8 @@ test('what happens to the recycler is told of the volume, once each', () => {
     count,
   })
   const late = event('a', 'Warning', 'no image', '2026-01-01T00:00:02Z')
-  const here = world([
-    recycled(),
-    recycler('Pending'),
-    late,
-    event('b', 'Normal', 'pulling', '2026-01-01T00:00:01Z'),
-  ])
+  const sooner = event('b', 'Normal', 'pulling', '2026-01-01T00:00:01Z')
+  const here = world([recycled(), recycler('Pending'), late, sooner], BEGUN)
   const told = () => here.syncVolume()?.events.map(({ type, message }) => `${type} ${message}`)
   assert.deepEqual(told(), ['Normal Recycler pod: pulling', 'Warning Recycler pod: no image'])
   assert.deepEqual(told(), [])
@@ -201,13 +222,21 @@ test('a pod is a recycler by its name in its namespace', () => {
 
 test('a recycler that could not be deleted is concluded another time', () => {
   const onWrite = () => refused(500, 'InternalError')
-  const { error, told } = world([recycled(), recycler('Succeeded')], { onWrite }).syncVolume()!
+  const { error, told } = world([recycled(), recycler('Succeeded')], {
+    ...BEGUN,
+    onWrite,
+  }).syncVolume()!
   assert.deepEqual([error, told], ['InternalError', []])
 })
 
 test('after a failure each sync tries again, however many have failed', () => {
-  const here = world([recycled(), recycler('Failed')])
+  const begun = recycler('Pending')
+  const here = world([recycled()], {
+    onWrite: ({ verb }) => (verb === 'create' ? { ok: true, object: begun } : undefined),
+  })
   const sync = () => here.syncVolume()!.done
+  assert.deepEqual(sync(), ['create Pod recycler-for-v'])
+  here.informers.apply(resources.pods, recycler('Failed'))
   assert.deepEqual(sync(), ['delete Pod recycler-for-v', 'volume v is Failed'])
   const failed = { ...recycled(), status: { phase: 'Failed' as const } }
   const metadata = { ...failed.metadata, resourceVersion: '200' }
@@ -237,12 +266,36 @@ test('a recycler that is deleted before it has ended has failed', () => {
   assert.deepEqual(here.syncVolume()!.done, ['create Pod recycler-for-v'])
   // Another one has its name: that one counts.
   here.binder.lostRecyclers.add('v')
+  const data = { claimUid: 'c-uid', volumeUid: 'v-uid' }
+  here.binder.recyclers.set('v', { podUid: 'pod-uid', ...data })
   here.informers.apply(resources.pods, recycler('Running'))
   assert.deepEqual(here.syncVolume()!.done, [])
   here.informers.remove(resources.pods, recycler('Running'))
   assert.deepEqual(here.syncVolume()!.done, ['create Pod recycler-for-v'])
-  // Nothing is remembered of a volume that is gone.
-  here.binder.lostRecyclers.add('v')
-  here.logic.volume.forget?.('v')
-  assert.equal(here.binder.lostRecyclers.size, 0)
+})
+
+test('a recycler says nothing of what came into the volume since, nor of another volume of the name', () => {
+  const before = recycled()
+  const claimRef = { ...before.spec?.claimRef, uid: 'next-uid' }
+  for (const now of [
+    { ...before, spec: { ...before.spec, claimRef } },
+    { ...before, metadata: { ...before.metadata, uid: 'another' } },
+  ]) {
+    const here = world([now, recycler('Succeeded')], {
+      ...BEGUN,
+      onWrite: ({ verb }) => (verb === 'create' ? refused(409, 'AlreadyExists') : undefined),
+    })
+    assert.deepEqual(here.syncVolume()?.done, [
+      'create Pod recycler-for-v',
+      'delete Pod recycler-for-v',
+      'volume v is Failed',
+    ])
+  }
+})
+
+test('nothing is remembered of the recycler of a volume that is gone', () => {
+  const { binder, logic } = world([], BEGUN)
+  binder.lostRecyclers.add('v')
+  logic.volume.forget?.('v')
+  assert.deepEqual([binder.recyclers.size, binder.lostRecyclers.size], [0, 0])
 })

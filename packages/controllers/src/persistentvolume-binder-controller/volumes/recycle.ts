@@ -13,10 +13,11 @@ import {
   volumeCapacity,
 } from '@gyropilot/api'
 import type { Event, PersistentVolume, Pod } from '@gyropilot/api'
-import { compareStrings } from '@gyropilot/foundation'
+import { compareStrings, errorText } from '@gyropilot/foundation'
 import { create, listLive, recordEvent, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import type { Binder } from '../binder.ts'
+import { hasLetGo } from '../../volume-support/let-go.ts'
+import type { BegunRecycler, Binder } from '../binder.ts'
 import type { PersistentVolumeBinderConfiguration, RecyclerConfiguration } from '../config.ts'
 import { liveReleased } from './released-volume.ts'
 import { recyclerOf } from '../storage-plugin.ts'
@@ -28,6 +29,7 @@ const NAME_PREFIX = 'recycler-for-'
 const IMAGE = 'registry.k8s.io/build-image/debian-base:bookworm-v1.0.6'
 const SCRIPT =
   'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1'
+const NOT_RECYCLED = 'failed to recycle volume'
 const GIBIBYTE = 1024 ** 3
 
 /** The volume that the pod empties; undefined for other pods. */
@@ -44,27 +46,39 @@ export function* recycle(binder: Binder, cached: PersistentVolume): Reconcile {
     return yield* failVolume(binder, cached, 'VolumeFailedRecycle', text)
   }
   const pod = binder.podNamed(NAMESPACE, `${NAME_PREFIX}${cached.metadata?.name}`)
-  if (pod !== undefined) {
+  const isOwn = pod !== undefined && begunFor(binder, cached)?.podUid === pod.metadata?.uid
+  if (isOwn) {
     binder.lostRecyclers.delete(keyOf(cached))
     yield* copyEvents(binder, cached, pod)
+    // On its way out too: it has failed when it has gone.
+    if (!isPodFinished(pod)) return
   }
-  // On its way out too: it has failed when it has gone.
-  if (pod !== undefined && !isPodFinished(pod)) return
   const live = yield* liveReleased(binder, cached)
   if ('error' in live) return live
   if (live.volume === undefined) return
   if (binder.lostRecyclers.delete(keyOf(cached)))
-    return yield* failRecycling(binder, live.volume, 'recycler pod was deleted')
-  return pod === undefined || isTerminating(pod)
-    ? yield* begin(binder, live.volume)
-    : yield* conclude(binder, live.volume, pod)
+    return yield* failRecycling(binder, live.volume, `${NOT_RECYCLED}: recycler pod was deleted`)
+  return isOwn && !isTerminating(pod)
+    ? yield* conclude(binder, live.volume, pod)
+    : yield* begin(binder, live.volume)
+}
+
+/** What this process empties it with; undefined: nothing yet of the data that is in it now. */
+function begunFor({ recyclers }: Binder, volume: PersistentVolume): BegunRecycler | undefined {
+  const begun = recyclers.get(keyOf(volume))
+  const { claimUid, volumeUid } = dataOf(volume)
+  return begun?.claimUid === claimUid && begun?.volumeUid === volumeUid ? begun : undefined
+}
+
+function dataOf({ metadata, spec }: PersistentVolume): Omit<BegunRecycler, 'podUid'> {
+  return { claimUid: spec?.claimRef?.uid, volumeUid: metadata?.uid }
 }
 
 function* begin(binder: Binder, volume: PersistentVolume): Reconcile {
   const { namespace, name } = volume.spec?.claimRef ?? {}
   const users =
     binder.claims.get(namespace, name ?? '') === undefined
-      ? binder.podsUsing({ namespace, name }).filter((pod) => !isPodFinished(pod))
+      ? binder.podsUsing({ namespace, name }).filter((pod) => !hasLetGo(pod))
       : []
   if (users.length > 0) {
     const names = users
@@ -74,10 +88,29 @@ function* begin(binder: Binder, volume: PersistentVolume): Reconcile {
     const text = `Volume is used by pods: ${names}`
     return yield* recordEvent(volume, 'Normal', 'VolumeFailedRecycle', text)
   }
-  const created = yield* write(create(resources.pods, recyclerPod(volume, binder.settings)))
-  // One of an earlier run, or of another manager: what it comes to is what counts.
-  if (created.ok || isAlreadyExists(created.error)) return
-  return { error: created.error }
+  const pod = recyclerPod(volume, binder.settings)
+  const created = yield* write(create(resources.pods, pod))
+  if (created.ok) {
+    const podUid = created.object.metadata?.uid
+    binder.recyclers.set(keyOf(volume), { podUid, ...dataOf(volume) })
+    return
+  }
+  if (!isAlreadyExists(created.error))
+    return yield* failRecycling(
+      binder,
+      volume,
+      `unexpected error creating recycler pod:  ${errorText(created.error)}`,
+    )
+  // Of this process, and not in the cache yet.
+  if (begunFor(binder, volume) !== undefined) return
+  return yield* discard(binder, volume, pod)
+}
+
+/** One that this process has not begun may have emptied an earlier volume of the name, or none: what it comes to says nothing. */
+function* discard(binder: Binder, volume: PersistentVolume, pod: Pod): Reconcile {
+  const removed = yield* write(remove(resources.pods, pod))
+  if (!removed.ok && !isNotFound(removed.error)) return { error: removed.error }
+  return yield* failRecycling(binder, volume, 'old recycler pod found, will retry later')
 }
 
 /** The pod goes first: its end may be counted once only. */
@@ -90,13 +123,12 @@ function* conclude(binder: Binder, volume: PersistentVolume, pod: Pod): Reconcil
     return yield* unbind(binder, volume)
   }
   const why = pod.status?.message ?? 'pod failed, pod.Status.Message unknown'
-  return yield* failRecycling(binder, volume, why)
+  return yield* failRecycling(binder, volume, `${NOT_RECYCLED}: ${why}`)
 }
 
 /** Each later sync tries again: that of the volume's own change of phase, then those of the timer. */
 function failRecycling(binder: Binder, volume: PersistentVolume, why: string): Reconcile {
-  const message = `Recycle failed: failed to recycle volume: ${why}`
-  return failVolume(binder, volume, 'VolumeFailedRecycle', message)
+  return failVolume(binder, volume, 'VolumeFailedRecycle', `Recycle failed: ${why}`)
 }
 
 /** What happens to the pod is told of the volume too. */
