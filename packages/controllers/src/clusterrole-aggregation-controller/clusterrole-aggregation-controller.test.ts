@@ -20,7 +20,7 @@ function role(
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
-    metadata: { name, labels },
+    metadata: { name, labels, uid: `${name}-uid` },
     rules,
   }
 }
@@ -66,7 +66,7 @@ test('Given an aggregated role with stale `saw` rules and a matching role `hamme
       object: {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
-        metadata: { name: 'combined' },
+        metadata: { name: 'combined', uid: 'combined-uid' },
         rules: [HAMMER],
       },
       fieldManager: 'clusterrole-aggregation-controller',

@@ -34,7 +34,8 @@ export function* reconcile({ role, roles }: ObservedClusterRole): Reconcile {
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
-        metadata: { name: role.metadata?.name },
+        // The uid: an apply makes what is not there, and a role that was deleted meanwhile is to stay away.
+        metadata: { name: role.metadata?.name, uid: role.metadata?.uid },
         ...(rules.length > 0 && { rules }),
       },
       FIELD_MANAGER,
