@@ -1,41 +1,13 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
-import type { Lease } from '@gyropilot/api'
 import { PrometheusRegistry, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { buildController } from '../builder/controller-builder.ts'
 import { managing, website, websites } from '../builder/fixtures.ts'
 import { testClock } from '../testing/index.ts'
-import type { ControllerManagerOptions } from './controller-manager.ts'
-import type { Runnable } from './runnable.ts'
 import { stopSignal } from './stop-signals.ts'
-
-const LEASE: ControllerManagerOptions['leaderElection'] = {
-  id: 'website-operator',
-  namespace: 'default',
-  identity: 'me',
-}
-
-/** Runnables that write down when they start and end. */
-function diary(entries: string[] = []) {
-  return {
-    entries,
-    runnable: (name: string, more: Partial<Runnable> = {}): Runnable => ({
-      async start(signal) {
-        entries.push(`${name} starts`)
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-        entries.push(`${name} ends`)
-      },
-      ...more,
-    }),
-  }
-}
-
-const holder = (server: { get: Function }): string | null | undefined =>
-  (server.get(resources.leases, 'default', 'website-operator') as Lease | undefined)?.spec
-    ?.holderIdentity
+import { LEASE, diary } from './fixtures.ts'
 
 test('starts servers, webhooks, caches, unelected runnables, warm-up, elected runnables; stops in the reverse sense', async () => {
   const { entries, runnable } = diary()
@@ -166,20 +138,6 @@ test('a stop that waits no longer tells everybody to end, whoever holds up the o
   }
 })
 
-test('a manager that is stopped while its caches fill does not contend', async () => {
-  const { manager, server, clock } = managing({ leaderElection: LEASE })
-  manager.cache.informer(websites)
-  const stop = new AbortController()
-  const running = manager.start(stop.signal)
-  stop.abort()
-  await clock.advance(0)
-  await running
-  assert.deepEqual(
-    server.requests.filter(({ path }) => path.includes('leases')),
-    [],
-  )
-})
-
 test('nothing of a manager that has ended listens to the signal', async () => {
   const { manager, clock } = managing()
   const { signal } = new AbortController()
@@ -238,123 +196,6 @@ test('a graceful stop waits for the reconcile under way', async () => {
   await clock.advance(1)
   await ended()
   assert.equal(finished, true)
-})
-
-test('leader election is off by default: no lease, and elected at once', async () => {
-  const { manager, server, start, stop } = managing()
-  await start()
-  await manager.elected
-  assert.equal(holder(server), undefined)
-  await stop()
-})
-
-test('leader election takes over after the 15 s lease of another, and controllers wait for it', async () => {
-  const { manager, server, clock, start, stop } = managing({ leaderElection: LEASE })
-  const other = { leaseDurationSeconds: 15, holderIdentity: 'other', leaseTransitions: 0 }
-  server.put(resources.leases, {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace: 'default', name: 'website-operator' },
-    spec: {
-      ...other,
-      acquireTime: '2026-01-01T00:00:00.000000Z',
-      renewTime: '2026-01-01T00:00:00.000000Z',
-    },
-  })
-  server.put(websites, website('a'))
-  const keys: string[] = []
-  const reconcile = ({ name }: { name: string }): void => void keys.push(name)
-  buildController(manager).for(websites).complete(reconcile)
-  const warm = buildController(manager).for(websites).named('warm')
-  warm.withOptions({ enableWarmup: true }).complete(reconcile)
-  const always = buildController(manager).for(websites).named('always')
-  always.withOptions({ needLeaderElection: false }).complete(reconcile)
-  await start()
-  await clock.advance(14_000)
-  assert.deepEqual(keys, ['a'], 'the one without leader election')
-  assert.equal(server.requested('watch').filter(({ path }) => path.includes('websites')).length, 1)
-  await clock.advance(10_000)
-  assert.deepEqual(keys, ['a', 'a', 'a'])
-  assert.equal(holder(server), 'me')
-  const lease = server.get(resources.leases, 'default', 'website-operator') as Lease
-  assert.equal(lease.spec?.leaseDurationSeconds, 15)
-  await stop()
-  assert.equal(holder(server), 'me', 'not released unless asked for')
-})
-
-test('with enableWarmup the queue is full before leadership', async () => {
-  const { manager, server, metrics, clock, start, stop } = managing({ leaderElection: LEASE })
-  server.onRequest = ({ path }) => {
-    if (path.includes('leases')) throw new Error('no lease yet')
-  }
-  server.put(websites, website('a'))
-  for (const [name, enableWarmup] of [
-    ['warm', true],
-    ['cold', false],
-  ] as const)
-    buildController(manager)
-      .for(websites)
-      .named(name)
-      .withOptions({ enableWarmup })
-      .complete(() => {})
-  await start()
-  await clock.advance(1_000)
-  const depth = (name: string): number | undefined =>
-    metrics.value('workqueue_depth', { name, controller: name, priority: '-100' })
-  assert.deepEqual([depth('warm'), depth('cold')], [1, undefined])
-  await stop()
-})
-
-test('a lost lease ends the manager at once with leader election lost', async () => {
-  const { entries, runnable } = diary()
-  const { manager, server, clock, start, ended } = managing({ leaderElection: LEASE })
-  manager.add(runnable('elected'))
-  manager.add({ start: () => new Promise(() => {}) })
-  await start()
-  await manager.elected
-  server.onRequest = ({ path }) => {
-    if (path.includes('leases')) throw new Error('unreachable')
-  }
-  await clock.advance(13_000)
-  await assert.rejects(async () => ended(), {
-    code: 'LEADER_ELECTION_LOST',
-    message: 'leader election lost',
-  })
-  assert.deepEqual(entries, ['elected starts', 'elected ends'])
-})
-
-test('releaseOnCancel gives the lease back when the work has ended', async () => {
-  const { manager, server, clock, start, abort, ended } = managing({
-    leaderElection: { ...LEASE!, releaseOnCancel: true },
-  })
-  manager.add({
-    async start(signal) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-      await sleep(clock, 1_000)
-    },
-  })
-  await start()
-  await manager.elected
-  abort()
-  await clock.advance(999)
-  assert.equal(holder(server), 'me')
-  await clock.advance(1)
-  await ended()
-  assert.ok(!holder(server))
-})
-
-test('leader election needs an id and a namespace', async () => {
-  for (const [missing, message] of [
-    ['id', 'LeaderElectionID must be configured'],
-    [
-      'namespace',
-      'unable to find leader election namespace: not running in-cluster, please specify LeaderElectionNamespace',
-    ],
-  ] as const) {
-    const { start, ended } = managing({ leaderElection: { ...LEASE!, [missing]: '' } })
-    await start()
-    await assert.rejects(async () => ended(), { code: 'LEADER_ELECTION_INVALID', message })
-  }
 })
 
 test('probes: ping without checks; verbose, exclude and single checks; metrics as text', async () => {

@@ -228,11 +228,12 @@ export class ControllerManager {
       await this.#servers.stop()
     }
     const graceMs = this.#options.gracefulShutdownTimeoutMs ?? DEFAULT_GRACEFUL_SHUTDOWN_MS
-    if (graceMs < 0) return inOrder()
+    // Somebody else may lead already: whoever is told to wait for ever does not wait then.
     if (graceMs === 0 || this.#leadershipLost) {
       this.#stopAll(election)
       return
     }
+    if (graceMs < 0) return inOrder()
     const timer = new AbortController()
     const ended = await Promise.race([
       inOrder().then(() => true),

@@ -27,6 +27,9 @@ export interface LeaderElectionOptions {
   readonly client?: Client
 }
 
+/** Of a request for the lease, however short the renew deadline is. */
+const LEAST_REQUEST_TIMEOUT_MS = 1_000
+
 interface Environment {
   readonly live: Client
   readonly clock: Clock
@@ -54,6 +57,7 @@ export function electorFor(
   }
   const { live, clock, random, logger, metrics } = environment
   const identity = options.identity ?? uuid(random.fork('leader-election/identity'))
+  const renewDeadlineMs = options.renewDeadlineMs ?? 10_000
   return new LeaderElector({
     lock: new LeaseLock({
       client: options.client ?? live,
@@ -61,9 +65,10 @@ export function electorFor(
       name: id,
       identity,
       recorder: environment.recorder(identity),
+      requestTimeout: { clock, ms: Math.max(LEAST_REQUEST_TIMEOUT_MS, renewDeadlineMs / 2) },
     }),
     leaseDurationMs: options.leaseDurationMs ?? 15_000,
-    renewDeadlineMs: options.renewDeadlineMs ?? 10_000,
+    renewDeadlineMs,
     retryPeriodMs: options.retryPeriodMs ?? 2_000,
     releaseOnCancel: options.releaseOnCancel ?? false,
     callbacks,

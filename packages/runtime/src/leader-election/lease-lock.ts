@@ -3,6 +3,8 @@ import type { Lease } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { StatusError } from '@gyropilot/client'
 import type { Client, ResourceClient } from '@gyropilot/client'
+import { untilAborted, withDeadline } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { recordOf, specOf } from './lease-record.ts'
 import type { LeaseRecord } from './lease-record.ts'
@@ -19,6 +21,11 @@ export interface LeaseLockOptions {
   readonly labels?: Readonly<Record<string, string>>
   /** Without it no events are recorded. */
   readonly recorder?: EventRecorder
+  /**
+   * How long each request may take, for a client that sets no bound itself: one whose answer is lost would cost the whole
+   * renew deadline, and a contender all of its tries.
+   */
+  readonly requestTimeout?: { readonly clock: Clock; readonly ms: number }
 }
 
 /**
@@ -48,7 +55,9 @@ export class LeaseLock {
 
   /** Live. Remembers the object for `update` and the version for `changes`. */
   async read(signal?: AbortSignal): Promise<LeaseRecord> {
-    this.#lease = await this.#leases.get(this.#options.name, { signal })
+    this.#lease = await this.#answered(signal, (bounded) =>
+      this.#leases.get(this.#options.name, { signal: bounded }),
+    )
     return recordOf(this.#lease.spec)
   }
 
@@ -79,7 +88,9 @@ export class LeaseLock {
       metadata: { namespace, name, ...(labels ? { labels } : {}) },
       spec: specOf(record),
     }
-    this.#lease = await this.#leases.create(lease, { signal })
+    this.#lease = await this.#answered(signal, (bounded) =>
+      this.#leases.create(lease, { signal: bounded }),
+    )
   }
 
   /** Replaces the whole spec. A change by somebody else since the last read or write is a Conflict; an Error before any of them. */
@@ -95,7 +106,9 @@ export class LeaseLock {
       metadata: { ...metadata, ...labels },
       spec: specOf(record),
     }
-    this.#lease = await this.#leases.update(lease, { signal })
+    this.#lease = await this.#answered(signal, (bounded) =>
+      this.#leases.update(lease, { signal: bounded }),
+    )
   }
 
   /** `became leader`, `stopped leading`: a Normal event LeaderElection about the Lease, `<identity> <what>`. */
@@ -112,6 +125,16 @@ export class LeaseLock {
       reason: 'LeaderElection',
       message: `${identity} ${what}`,
     })
+  }
+
+  async #answered<R>(
+    signal: AbortSignal | undefined,
+    ask: (signal: AbortSignal | undefined) => Promise<R>,
+  ): Promise<R> {
+    const { requestTimeout } = this.#options
+    if (requestTimeout === undefined) return ask(signal)
+    using deadline = withDeadline(requestTimeout.clock, requestTimeout.ms, signal)
+    return await untilAborted(ask(deadline.signal), deadline.signal)
   }
 }
 
