@@ -4,6 +4,7 @@ import { TransportError } from '../transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
 import { bodyText } from './body-text.ts'
 import type { Connection, Exchange, WireAnswer } from './connection.ts'
+import { SharedDials } from './shared-dials.ts'
 import { staticTls } from './tls-source.ts'
 import type { TlsMaterial, TlsSource } from './tls-source.ts'
 
@@ -53,9 +54,9 @@ export class HttpTransport implements Transport {
   readonly #tls: TlsSource | undefined
   readonly #logger: Logger
   #connections: Connection[] = []
-  #dialling: Promise<void> | undefined
-  /** Waits for the server's SETTINGS. */
-  #starting: Connection | undefined
+  readonly #dials: SharedDials
+  /** Wait for the server's SETTINGS. */
+  readonly #starting = new Set<Connection>()
   /** As read last: what every connection should be made with. */
   #material: TlsMaterial | undefined
   #materialMs = 0
@@ -68,6 +69,7 @@ export class HttpTransport implements Transport {
     this.#options = options
     this.#logger = options.logger ?? silentLogger
     this.#server = new URL(options.server)
+    this.#dials = new SharedDials(options.clock, () => this.#dial())
     this.#prefix = this.#server.pathname.replace(/\/+$/, '')
     if (this.#server.protocol === 'https:') {
       const tls = options.tls ?? {}
@@ -91,7 +93,7 @@ export class HttpTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true
-    this.#starting?.destroy()
+    for (const connection of this.#starting) connection.destroy()
     for (const connection of this.#connections.splice(0)) connection.destroy()
   }
 
@@ -108,8 +110,7 @@ export class HttpTransport implements Transport {
       if (signal?.aborted) throw abortedError(exchange)
       const connection = this.#connections.find((candidate) => candidate.available)
       if (connection !== undefined) return connection.start(exchange)
-      this.#dialling ??= this.#dial().finally(() => (this.#dialling = undefined))
-      await orAborted(this.#dialling, exchange)
+      await orAborted(this.#dials.next(), exchange)
     }
   }
 
@@ -163,11 +164,11 @@ export class HttpTransport implements Transport {
       pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,
       onClosed: () => this.#remove(connection),
     })
-    this.#starting = connection
+    this.#starting.add(connection)
     try {
       await connection.ready()
     } finally {
-      this.#starting = undefined
+      this.#starting.delete(connection)
     }
     return { connection, material, protocol }
   }
