@@ -18,7 +18,7 @@ import {
   watchSession,
   type Deadlines,
 } from './deadlines.ts'
-import { breakOff, cutOff, drained, setStatus, writeChunks, writeText } from './outgoing.ts'
+import { breakOff, cutOff, answerDrained, setStatus, writeChunks, writeText } from './outgoing.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 import {
@@ -378,7 +378,7 @@ class HttpsListener implements Listener {
       for (;;) {
         const { done, value } = await chunks.next()
         if (done === true || isGone(outgoing)) break
-        if (!(outgoing as Http1Response).write(value)) await drained(outgoing)
+        if (!(outgoing as Http1Response).write(value)) await answerDrained(outgoing)
       }
     } finally {
       this.#watches.delete(stop)

@@ -44,7 +44,7 @@ export async function writeChunks(
     const packer = createGzip({ level: constants.Z_BEST_SPEED })
     packer.pipe(outgoing as Http1Response)
     for (const chunk of chunks) {
-      if (!packer.write(chunk)) await drained(outgoing, packer)
+      if (!packer.write(chunk)) await answerDrained(outgoing, packer)
       // The packer has nobody to pass anything to any more, and would wait for ever.
       if (isGone(outgoing)) return void packer.destroy()
     }
@@ -53,7 +53,7 @@ export async function writeChunks(
   }
   outgoing.setHeader('content-length', size)
   for (let i = 0; i < chunks.length - 1; i++) {
-    if (!(outgoing as Http1Response).write(chunks[i]!)) await drained(outgoing)
+    if (!(outgoing as Http1Response).write(chunks[i]!)) await answerDrained(outgoing)
     if (isGone(outgoing)) return
   }
   ;(outgoing as Http1Response).end(chunks.at(-1))
@@ -99,7 +99,7 @@ function sendable(outgoing: Outgoing, status: number): number {
 }
 
 /** Resolves when more can be written, to the answer or to what is before it, or when nobody reads any more. */
-export function drained(
+export function answerDrained(
   outgoing: Outgoing,
   writable: Writable = outgoing as Http1Response,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { WatchEventType, WatchSink, WatchTransform } from '../watch-sink.ts
 import type { Stored } from '@gyropilot/schema/objects'
 import { encodeEvent } from '../encode.ts'
 import type { EventEncoder } from '../encode.ts'
-import { cutOff, drained } from './outgoing.ts'
+import { cutOff, answerDrained } from './outgoing.ts'
 import { isGone } from './peer.ts'
 import type { Outgoing } from './peer.ts'
 
@@ -44,7 +44,7 @@ export class WatchStream implements WatchSink {
 
   ready(): Promise<void> | undefined {
     if (this.#unread() < COMFORTABLE_BYTES) return undefined
-    return drained(this.#outgoing)
+    return answerDrained(this.#outgoing)
   }
 
   end(): void {
