@@ -3,6 +3,7 @@ import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { anySignal, uuid, withDeadline } from '@gyropilot/foundation'
 import type { EventRecorder } from '../events/event-recorder.ts'
+import { fencedClient } from '../leader-election/fenced-client.ts'
 import { withSignal } from '../object-cache/cached-client.ts'
 import { runWorkers } from '../workers.ts'
 import type { PrioritizedItem } from '../workqueue/priority-queue.ts'
@@ -50,6 +51,8 @@ export interface ControllerEnvironment {
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   recorder(component: string): EventRecorder
+  /** Whether those that need leadership may write now. Absent: they may. */
+  holdsLease?(): boolean
 }
 
 /** What a controller is: its name, where its keys come from, and the reconciler. */
@@ -70,6 +73,8 @@ export class ReconcileLoop {
   readonly #definition: ControllerDefinition
   readonly #options: ControllerOptions
   readonly #environment: ControllerEnvironment
+  readonly #client: Client
+  readonly #live: Client
   readonly #logger: Logger
   readonly #metrics: ReconcileMetrics
   readonly #random: RandomSource
@@ -86,6 +91,12 @@ export class ReconcileLoop {
     this.#definition = definition
     this.#options = options
     this.#environment = environment
+    const fenced = (client: Client): Client =>
+      this.needLeaderElection && environment.holdsLease !== undefined
+        ? fencedClient(client, () => environment.holdsLease!())
+        : client
+    this.#client = fenced(environment.client)
+    this.#live = fenced(environment.live)
     this.#logger = logger.with({
       controller: name,
       ...(kind === undefined ? {} : { controllerGroup: group ?? '', controllerKind: kind }),
@@ -184,7 +195,7 @@ export class ReconcileLoop {
   }
 
   async #reconcile(key: string, logger: Logger, signal: AbortSignal): Promise<Result | void> {
-    const { client, live, clock } = this.#environment
+    const { clock } = this.#environment
     const { reconciliationTimeoutMs } = this.#options
     using scope =
       reconciliationTimeoutMs === undefined
@@ -193,8 +204,8 @@ export class ReconcileLoop {
     const timedOut = (): boolean => scope.signal.aborted && !signal.aborted
     try {
       const result = await this.#definition.reconciler(requestOfKey(key), {
-        client: withSignal(client, scope.signal),
-        live: withSignal(live, scope.signal),
+        client: withSignal(this.#client, scope.signal),
+        live: withSignal(this.#live, scope.signal),
         logger,
         signal: scope.signal,
         events: this.#events,

@@ -10,6 +10,7 @@ import { CachedClient } from '../object-cache/cached-client.ts'
 import type { CachedClientOptions } from '../object-cache/cached-client.ts'
 import { ObjectCache } from '../object-cache/object-cache.ts'
 import type { ObjectCacheOptions } from '../object-cache/cache-options.ts'
+import type { LeaderElector } from '../leader-election/leader-elector.ts'
 import { HealthChecks } from './health-checks.ts'
 import type { HealthCheck, HttpAnswer } from './health-checks.ts'
 import { electorFor } from './leader-election.ts'
@@ -69,6 +70,7 @@ export class ControllerManager {
   readonly #warmups: RunnableGroup
   readonly #leaders: RunnableGroup
   #setElected = (): void => {}
+  #elector: LeaderElector | undefined
   #leadershipLost = false
   #started = false
 
@@ -111,6 +113,11 @@ export class ControllerManager {
 
   recorder(component: string): EventRecorder {
     return this.#events.recorder(component)
+  }
+
+  /** Nobody is elected, or the lease would still be this process's if its last renewal had taken effect when it was sent. */
+  holdsLease(): boolean {
+    return this.#options.leaderElection === undefined || (this.#elector?.holdsLease ?? false)
   }
 
   addHealthCheck(name: string, check: HealthCheck): void {
@@ -196,7 +203,7 @@ export class ControllerManager {
       return
     }
     try {
-      const elector = electorFor(leaderElection, this, {
+      this.#elector = electorFor(leaderElection, this, {
         onStartedLeading: async (term) => {
           lead()
           await new Promise((resolve) => term.addEventListener('abort', resolve, { once: true }))
@@ -204,7 +211,7 @@ export class ControllerManager {
         },
         onStoppedLeading() {},
       })
-      await elector.run(signal)
+      await this.#elector.run(signal)
     } catch (error) {
       this.#failure.reject(error)
       return

@@ -4,7 +4,7 @@ import { resources } from '@gyropilot/api'
 import type { Lease } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import { buildController } from '../builder/controller-builder.ts'
-import { managing, website, websites } from '../builder/fixtures.ts'
+import { configMap, managing, website, websites } from '../builder/fixtures.ts'
 import { LEASE, diary, holder } from './fixtures.ts'
 
 test('a manager that is stopped while its caches fill does not contend', async () => {
@@ -126,6 +126,35 @@ test('a renewal whose answer is lost does not cost the lease, nor a read that is
     assert.equal(lost > 1, true)
     await stop()
   }
+})
+
+test('Given a leader that was stopped for longer than its lease, when it goes on, then its reconcilers write nothing before it has renewed it', async () => {
+  const { manager, server, clock, start, stop } = managing({ leaderElection: LEASE })
+  const writes: string[] = []
+  const going = Promise.withResolvers<void>()
+  for (const needLeaderElection of [true, false])
+    buildController(manager)
+      .for(websites)
+      .named(`leader-${needLeaderElection}`)
+      .withOptions({ needLeaderElection })
+      .complete(async (_, { client, live }) => {
+        await going.promise
+        for (const api of [client, live]) {
+          const { items } = await api.resource(websites, 'default').list()
+          await api.resource(resources.configmaps, 'default').create(configMap(`${writes.length}`))
+          writes.push(`${needLeaderElection} ${items.length}`)
+        }
+      })
+  server.put(websites, website('a'))
+  await start()
+  // Its timers stood still, and the world went on.
+  clock.jumpWallTime(15_000)
+  going.resolve()
+  await clock.advance(0)
+  assert.deepEqual(writes, ['false 1', 'false 1'])
+  await clock.advance(3_000)
+  assert.deepEqual(writes.slice(2, 4), ['true 1', 'true 1'])
+  await stop()
 })
 
 test('releaseOnCancel gives the lease back when the work has ended', async () => {
