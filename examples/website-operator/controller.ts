@@ -1,8 +1,8 @@
 import { resources, semanticEqual } from '@gyropilot/api'
 import type { ConfigMap, Deployment, KubernetesObject, ResourceType, Service } from '@gyropilot/api'
-import { isNotFound } from '@gyropilot/client'
+import { ignoreNotFound } from '@gyropilot/client'
 import { applyObject, buildController, withControllerReference } from '@gyropilot/runtime'
-import type { ApplyConfiguration, BuilderManager } from '@gyropilot/runtime'
+import type { BuilderManager } from '@gyropilot/runtime'
 import { websites } from './website.ts'
 import type { Website } from './website.ts'
 
@@ -15,17 +15,13 @@ export function addWebsiteController(manager: BuilderManager): void {
     .owns(resources.services)
     .complete(async ({ namespace, name }, { client, logger }) => {
       const sites = client.resource(websites, namespace)
-      const site = await sites.get(name).catch((error: unknown) => {
-        if (isNotFound(error)) return undefined
-        throw error
-      })
+      const site = await sites.get(name).catch(ignoreNotFound)
       // What it owned is removed by the garbage collector.
       if (site === undefined || site.metadata?.deletionTimestamp) return
 
       const apply = <T extends KubernetesObject>(type: ResourceType<T>, wanted: T): Promise<T> => {
         const owned = withControllerReference(wanted, site, websites)
-        const options = { fieldOwner: 'website-operator', force: true }
-        return applyObject(client, type, owned as unknown as ApplyConfiguration<T>, options)
+        return applyObject(client, type, owned, { fieldOwner: 'website-operator', force: true })
       }
       await apply(resources.configmaps, pageOf(site))
       const deployment = await apply(resources.deployments, serverOf(site))

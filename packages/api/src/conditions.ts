@@ -10,6 +10,10 @@ export interface StatusCondition {
   readonly lastTransitionTime?: string
 }
 
+/** Its time may be left out, also where the kind requires one. */
+type Untimed<T extends StatusCondition> = Omit<T, 'lastTransitionTime'> &
+  Pick<StatusCondition, 'lastTransitionTime'>
+
 export function findCondition<T extends StatusCondition>(
   conditions: readonly T[] | null | undefined,
   type: string,
@@ -50,7 +54,7 @@ export function replaceCondition<T extends StatusCondition>(
  */
 export function setCondition<T extends StatusCondition>(
   conditions: readonly T[] | null | undefined,
-  condition: T,
+  condition: NoInfer<Untimed<T>>,
   nowText: string,
 ): readonly T[] {
   const list = conditions ?? []
@@ -59,7 +63,7 @@ export function setCondition<T extends StatusCondition>(
   const lastTransitionTime = moved
     ? (condition.lastTransitionTime ?? nowText)
     : current?.lastTransitionTime
-  const entry: T = { ...condition, lastTransitionTime }
+  const entry = { ...condition, lastTransitionTime } as T
   if (current === undefined) return [...list, entry]
   const keys = new Set([...Object.keys(current), ...Object.keys(entry)]) as Set<keyof T>
   if ([...keys].every((key) => current[key] === entry[key])) return list

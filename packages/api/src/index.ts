@@ -32,6 +32,7 @@ export { deepEqual, semanticEqual } from './values/deep-equal.ts'
 export { SharedSubtrees } from './values/shared-subtrees.ts'
 export { goFormat, goTypeName } from './values/go-format.ts'
 export { MergePatchError, applyMergePatch } from './patches/merge-patch.ts'
+export { createJsonPatch } from './patches/create-json-patch.ts'
 export { createMergePatch } from './patches/create-merge-patch.ts'
 export {
   JsonPatchError,

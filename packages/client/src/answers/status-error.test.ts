@@ -82,3 +82,13 @@ test('the delay hint is any above 0, and for ServerTimeout also 0', () => {
   assert.equal(error('TooManyRequests', 429).retryAfterMs, undefined)
   assert.equal(error('ServerTimeout', 500).retryAfterMs, 0)
 })
+
+test('what does not exist is undefined to ignoreNotFound, anything else is thrown', async () => {
+  const refused = (code: number, reason: string) =>
+    Promise.reject<string>(
+      new errors.StatusError({ kind: 'Status', apiVersion: 'v1', code, reason }),
+    )
+  assert.equal(await refused(404, 'NotFound').catch(errors.ignoreNotFound), undefined)
+  await assert.rejects(refused(403, 'Forbidden').catch(errors.ignoreNotFound), { code: 403 })
+  await assert.rejects(Promise.reject(new TypeError('x')).catch(errors.ignoreNotFound), TypeError)
+})

@@ -70,6 +70,10 @@ const hasReason =
 
 /** 404: the object, or the resource itself, does not exist. */
 export const isNotFound = hasReason('NotFound', 404)
+/** For `get(name).catch(ignoreNotFound)`: undefined for what does not exist; any other error is thrown. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error
+}
 /** 409 to a create: there is one of that name. */
 export const isAlreadyExists = hasReason('AlreadyExists')
 /** 409 to another write: the object has changed since it was read, or a precondition did not hold. Read anew, then try again. */

@@ -35,7 +35,7 @@ export const controllerErrors = defineErrors({
   APPLY_INVALID: {
     exitCode: 1,
     meaning: 'An object cannot be applied as it is.',
-    remedy: 'Name the field owner, and leave out metadata.managedFields.',
+    remedy: 'Name the object and the field owner, and leave out metadata.managedFields.',
   },
   LEADER_ELECTION_INVALID: {
     exitCode: 1,

@@ -25,8 +25,8 @@ export interface Source {
 export function informerSource<T extends KubernetesObject>(
   informerOf: () => Informer<T>,
   description: string,
-  handler: WatchHandler<T>,
-  predicates: readonly Predicate<T>[] = [],
+  handler: WatchHandler<NoInfer<T>>,
+  predicates: readonly Predicate<NoInfer<T>>[] = [],
 ): Source {
   let whenSynced: ((signal: AbortSignal) => Promise<boolean>) | undefined
   return {
@@ -90,8 +90,8 @@ export class EventChannel<T extends KubernetesObject = KubernetesObject> {
 /** Generic events of a channel, one after the other. `onError` is told of what a handler throws, whose event is lost; default: nobody is. */
 export function channelSource<T extends KubernetesObject>(
   channel: EventChannel<T>,
-  handler: WatchHandler<T>,
-  predicates: readonly Predicate<T>[] = [],
+  handler: WatchHandler<NoInfer<T>>,
+  predicates: readonly Predicate<NoInfer<T>>[] = [],
   onError: (error: unknown, key: string) => void = () => {},
 ): Source {
   return {

@@ -100,7 +100,7 @@ test('extract: the fields one owner applied, items by their keys, values of sets
   })
 })
 
-test('apply needs an owner, refuses managedFields, and sends kind, force and subresource', async () => {
+test('apply needs a name and an owner, refuses managedFields, and sends kind, force and subresource', async () => {
   const server = new FakeServer()
   server.put(resources.deployments, deployment())
   const { managedFields: _, ...metadata } = deployment().metadata!
@@ -112,6 +112,11 @@ test('apply needs an owner, refuses managedFields, and sends kind, force and sub
       subresource: 'status',
     })
   assert.throws(() => apply('', { metadata: named }), { code: 'APPLY_INVALID' })
+  for (const nameless of [{}, { metadata: {} }])
+    assert.throws(() => apply('us', nameless), {
+      code: 'APPLY_INVALID',
+      message: 'apply needs metadata.name',
+    })
   assert.throws(() => apply('us', { metadata: { ...named, managedFields: [] } }), {
     code: 'APPLY_INVALID',
     message: 'metadata.managedFields must be nil',

@@ -3,7 +3,6 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf, deepEqual } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { controllerErrors } from '../builder/errors.ts'
-import type { Identified } from './create-or-update.ts'
 
 /** Of server-side apply (KEP-555). */
 export interface ApplyOptions {
@@ -24,23 +23,24 @@ type Partially<T> = T extends readonly unknown[]
     : T
 
 /** What one owner has to say about an object. */
-export type ApplyConfiguration<T extends KubernetesObject> = Partially<Omit<T, 'metadata'>> &
-  Pick<Identified<T>, 'metadata'>
+export type ApplyConfiguration<T extends KubernetesObject> = Partially<T>
 
 /**
  * Server-side apply: the fields of `object` become the owner's and have these values; what it left out since the last time
  * is removed unless somebody else owns it. Fields that are `undefined` are left out. A resourceVersion makes it conditional.
+ * Throws APPLY_INVALID without a name.
  */
 export function applyObject<T extends KubernetesObject>(
   client: Client,
   type: ResourceType<T>,
-  object: ApplyConfiguration<T>,
+  object: NoInfer<T | ApplyConfiguration<T>>,
   { fieldOwner, ...options }: ApplyOptions,
 ): Promise<T> {
   if (fieldOwner === '') {
     throw controllerErrors.make('APPLY_INVALID', 'apply needs a field owner')
   }
-  const { name, namespace, managedFields } = object.metadata
+  const { name, namespace, managedFields } = (object as KubernetesObject).metadata ?? {}
+  if (!name) throw controllerErrors.make('APPLY_INVALID', 'apply needs metadata.name')
   if (managedFields !== undefined) {
     throw controllerErrors.make('APPLY_INVALID', 'metadata.managedFields must be nil')
   }
