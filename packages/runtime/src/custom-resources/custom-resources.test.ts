@@ -66,6 +66,46 @@ test('a definition has one served and stored version, and the status subresource
   assert.equal(plain.spec.versions[0]?.subresources, undefined)
 })
 
+test('a definition of several versions stores one; each has its schema, its subresources and columns', () => {
+  const websites = defineResource({ group: 'example.com', version: 'v2', kind: 'Website' })
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
+  const older = { type: 'object', properties: { spec: { type: 'string' } } }
+  const { spec } = definitionOf(websites, {
+    schema,
+    scaleSubresource: scale,
+    otherVersions: [
+      { version: 'v1', schema: older, deprecated: true, deprecationWarning: 'use v2' },
+      { version: 'v1alpha1', schema: older, served: false, statusSubresource: false },
+    ],
+    conversion: { strategy: 'None' },
+  })
+  assert.deepEqual(spec.conversion, { strategy: 'None' })
+  assert.deepEqual(spec.versions, [
+    {
+      name: 'v2',
+      served: true,
+      storage: true,
+      schema: { openAPIV3Schema: schema },
+      subresources: { status: {}, scale },
+    },
+    {
+      name: 'v1',
+      served: true,
+      storage: false,
+      schema: { openAPIV3Schema: older },
+      subresources: { status: {} },
+      deprecated: true,
+      deprecationWarning: 'use v2',
+    },
+    {
+      name: 'v1alpha1',
+      served: false,
+      storage: false,
+      schema: { openAPIV3Schema: older },
+    },
+  ])
+})
+
 test('installing applies the definition and waits until it is established, or for its time', async () => {
   const server = new FakeServer()
   const clock = testClock()

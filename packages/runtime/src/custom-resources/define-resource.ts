@@ -1,6 +1,8 @@
 import type {
+  CustomResourceConversion,
   CustomResourceDefinition,
   CustomResourceDefinitionVersion,
+  CustomResourceSubresourceScale,
   KubernetesObject,
   ResourceType,
 } from '@gyropilot/api'
@@ -40,25 +42,45 @@ export function defineResource<T extends KubernetesObject>({
   return { group, version, kind, resource, namespaced }
 }
 
-/** The rest of a CustomResourceDefinition with one version, which is served and stored. */
-export interface DefinitionOptions extends Pick<
+/** What one version of a kind has. */
+export interface VersionOptions extends Pick<
   CustomResourceDefinitionVersion,
   'additionalPrinterColumns' | 'selectableFields'
 > {
   /** A structural schema of the objects (`type: object` with `properties`). */
   readonly schema: object
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
   /** Default true: status is written apart, and generation counts changes of the rest only. */
   readonly statusSubresource?: boolean
+  /** Where replicas stand, for `kubectl scale` and autoscalers. Default: no scale subresource. */
+  readonly scaleSubresource?: CustomResourceSubresourceScale
 }
 
-/** The CustomResourceDefinition of a kind with one version. */
+/** Another version of the kind. */
+export interface OtherVersionOptions
+  extends
+    VersionOptions,
+    Pick<CustomResourceDefinitionVersion, 'deprecated' | 'deprecationWarning'> {
+  /** `v1beta1`. */
+  readonly version: string
+  /** Default true. */
+  readonly served?: boolean
+}
+
+/** The rest of a CustomResourceDefinition. */
+export interface DefinitionOptions extends VersionOptions {
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly otherVersions?: readonly OtherVersionOptions[]
+  /** Between the versions. Default: only apiVersion is changed. */
+  readonly conversion?: CustomResourceConversion
+}
+
+/** The CustomResourceDefinition of a kind; the version of `type` is served, and the one that is stored. */
 export function definitionOf(
   type: ResourceType,
   options: DefinitionOptions,
 ): CustomResourceDefinition {
-  const { schema, shortNames, categories, statusSubresource = true, ...version } = options
+  const { shortNames, categories, otherVersions = [], conversion, ...stored } = options
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -75,16 +97,36 @@ export function definitionOf(
         ...(categories && { categories }),
       },
       versions: [
-        {
-          name: type.version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schema as never },
-          ...(statusSubresource && { subresources: { status: {} } }),
-          ...version,
-        },
+        versionOf({ ...stored, version: type.version }, true),
+        ...otherVersions.map((other) => versionOf(other, false)),
       ],
+      ...(conversion && { conversion }),
     },
+  }
+}
+
+function versionOf(
+  {
+    version,
+    served = true,
+    schema,
+    statusSubresource = true,
+    scaleSubresource,
+    ...more
+  }: OtherVersionOptions,
+  storage: boolean,
+): CustomResourceDefinitionVersion {
+  const subresources = {
+    ...(statusSubresource && { status: {} }),
+    ...(scaleSubresource && { scale: scaleSubresource }),
+  }
+  return {
+    name: version,
+    served,
+    storage,
+    schema: { openAPIV3Schema: schema as never },
+    ...(Object.keys(subresources).length > 0 && { subresources }),
+    ...more,
   }
 }
 
