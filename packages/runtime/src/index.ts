@@ -110,7 +110,9 @@ export { defineResource, definitionOf } from './custom-resources/define-resource
 export type {
   CustomResource,
   DefinitionOptions,
+  OtherVersionOptions,
   ResourceDefinition,
+  VersionOptions,
 } from './custom-resources/define-resource.ts'
 export { installDefinition } from './custom-resources/install-definition.ts'
 export type { InstallOptions } from './custom-resources/install-definition.ts'
@@ -151,3 +153,11 @@ export type {
   PriorityQueueOptions,
 } from './workqueue/priority-queue.ts'
 export type { QueueOrder } from './workqueue/queue.ts'
+export { httpServer } from './system/http-server.ts'
+export type { HttpRequest, HttpServer, HttpServerOptions } from './system/http-server.ts'
+export { admissionWebhook } from './webhooks/admission.ts'
+export type { AdmissionRequest, Admit } from './webhooks/admission.ts'
+export { conversionWebhook } from './webhooks/conversion.ts'
+export type { Convert } from './webhooks/conversion.ts'
+export { webhooksByPath } from './webhooks/webhooks.ts'
+export type { Webhook } from './webhooks/webhooks.ts'

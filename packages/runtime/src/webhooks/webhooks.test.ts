@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { applyJsonPatch } from '@gyropilot/api'
+import type { JsonPatchOperation, Status } from '@gyropilot/api'
+import { StatusError } from '@gyropilot/client'
+import type { Website } from '../builder/fixtures.ts'
+import { website } from '../builder/fixtures.ts'
+import { admissionWebhook } from './admission.ts'
+import type { Admit } from './admission.ts'
+import { conversionWebhook } from './conversion.ts'
+import { webhooksByPath } from './webhooks.ts'
+import type { Webhook } from './webhooks.ts'
+
+async function reviewed(webhook: Webhook, request: object) {
+  const { kind, apiVersion } = webhook
+  const body = JSON.stringify({ kind, apiVersion, request: { uid: 'u', ...request } })
+  const answer = await webhooksByPath({ '/hook': webhook })({
+    method: 'POST',
+    target: '/hook?timeout=10s',
+    body,
+  })
+  assert.equal(answer?.status, 200)
+  assert.equal(answer.contentType, 'application/json')
+  const { response, ...review } = JSON.parse(answer.body)
+  assert.deepEqual(review, { kind, apiVersion })
+  return response
+}
+
+const admitted = (admit: Admit<Website>, request: object = {}) =>
+  reviewed(admissionWebhook(admit), { operation: 'CREATE', object: website('a'), ...request })
+
+test('what an admission webhook returns is the answer: nothing, the object, or another one as a patch', async () => {
+  assert.deepEqual(await admitted(() => {}), { uid: 'u', allowed: true })
+  assert.deepEqual(await admitted(async ({ object }) => object), { uid: 'u', allowed: true })
+  const answer = await admitted(({ object }) => ({ ...object!, spec: { html: 'x' } }))
+  assert.equal(answer.patchType, 'JSONPatch')
+  const patch = JSON.parse(Buffer.from(answer.patch, 'base64').toString()) as JsonPatchOperation[]
+  assert.deepEqual(applyJsonPatch(website('a'), patch), { ...website('a'), spec: { html: 'x' } })
+})
+
+test('a deletion has nothing to patch', async () => {
+  const deletion = { operation: 'DELETE', object: undefined, oldObject: website('a') }
+  const seen: unknown[] = []
+  const answer = await admitted(({ object, oldObject, operation }) => {
+    seen.push(object, oldObject?.metadata?.name, operation)
+    return oldObject
+  }, deletion)
+  assert.deepEqual(answer, { uid: 'u', allowed: true })
+  assert.deepEqual(seen, [undefined, 'a', 'DELETE'])
+})
+
+test('what an admission webhook throws refuses: with its text, its Status, or as a panic', async () => {
+  const refusal = async (error: unknown) => {
+    const { allowed, status } = await admitted(() => {
+      throw error
+    })
+    assert.equal(allowed, false)
+    return status
+  }
+  assert.deepEqual(await refusal(new Error('spec.html is empty')), {
+    code: 403,
+    reason: 'Forbidden',
+    message: 'spec.html is empty',
+  })
+  const invalid: Status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    code: 422,
+    reason: 'Invalid',
+    message: 'no',
+  }
+  assert.deepEqual(await refusal(new StatusError(invalid)), invalid)
+  assert.deepEqual(await refusal(new TypeError('x is undefined')), {
+    code: 500,
+    message: 'panic: x is undefined [recovered]',
+  })
+})
+
+test('warnings are told with every verdict', async () => {
+  const answers = await Promise.all([
+    admitted(({ warn }) => warn('old')),
+    admitted(({ warn }) => {
+      warn('a')
+      warn('b')
+      throw new Error('no')
+    }),
+  ])
+  assert.deepEqual(
+    answers.map(({ warnings }) => warnings),
+    [['old'], ['a', 'b']],
+  )
+})
+
+test('a conversion webhook converts all objects or none, and leaves alone those of the version asked for', async () => {
+  const v1 = { apiVersion: 'example.com/v1', kind: 'Website', metadata: { name: 'a' } }
+  const v2 = { ...v1, apiVersion: 'example.com/v2' }
+  const convert = (objects: object[], fails = false) =>
+    reviewed(
+      conversionWebhook(async (object, apiVersion) => {
+        if (fails) throw new Error('no way')
+        return { ...object, metadata: { ...object.metadata, labels: { apiVersion } } }
+      }),
+      { desiredAPIVersion: 'example.com/v2', objects },
+    )
+  assert.deepEqual(await convert([v1, v2]), {
+    uid: 'u',
+    convertedObjects: [
+      { ...v2, metadata: { name: 'a', labels: { apiVersion: 'example.com/v2' } } },
+      v2,
+    ],
+    result: { status: 'Success' },
+  })
+  assert.deepEqual(await convert([v2, v1], true), {
+    uid: 'u',
+    result: { status: 'Failure', message: 'no way' },
+  })
+})
+
+test('other paths are not answered; what is no review of the kind is a bad request', async () => {
+  const answer = webhooksByPath({ '/hook': admissionWebhook(() => {}) })
+  assert.equal(await answer({ method: 'POST', target: '/other', body: '' }), undefined)
+  const v1 = 'admission.k8s.io/v1'
+  for (const [body, text] of [
+    ['{', /JSON/],
+    ['null', /not undefined of undefined/],
+    [
+      JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1beta1' }),
+      /v1beta1/,
+    ],
+    [JSON.stringify({ kind: 'ConversionReview', apiVersion: v1 }), /ConversionReview/],
+    [JSON.stringify({ kind: 'AdmissionReview', apiVersion: v1 }), /has no request/],
+  ] as const) {
+    const refused = await answer({ method: 'POST', target: '/hook', body })
+    assert.equal(refused?.status, 400)
+    assert.match(refused.body, text)
+  }
+})
