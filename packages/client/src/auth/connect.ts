@@ -12,7 +12,8 @@ import { usesTls } from '../kubeconfig/rest-config.ts'
 import type { Transport } from '../transport.ts'
 import { authenticatedTransport, basicCredentials, bearerToken } from './credentials.ts'
 import type { Credentials } from './credentials.ts'
-import { ExecCredentials, execTtlSeconds, refuseApiVersion } from './exec-credentials.ts'
+import { ExecCredentials, refuseApiVersion } from './exec-credentials.ts'
+import { execMetrics } from './exec-metrics.ts'
 import { impersonatingTransport } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { tlsFromFiles } from './tls-files.ts'
@@ -36,22 +37,22 @@ export interface ConnectionOptions {
 export class TransportPool {
   readonly #options: ConnectionOptions
   readonly #shared = new Map<string, Transport>()
-  readonly #unshared: Transport[] = []
+  /** One per plug-in and cluster: all who are the same to the server share what one run of it said. */
+  readonly #exec = new Map<string, ExecCredentials>()
   /** One per server, issuer and client: a refresh-token must not be used by two at once. */
   readonly #oidc = new Map<string, Credentials>()
 
   constructor(options: ConnectionOptions) {
     this.#options = options
-    execTtlSeconds(this.#metrics()).set(Infinity)
+    execMetrics(this.#metrics())
   }
 
   /** A transport with the identity of `config`. Throws GyropilotError for what cannot be used. */
   transport(config: RestConfig): Transport {
     refuseUnusable(config.tls.caData)
     const exec = this.#execOf(config)
-    let transport = exec === undefined ? this.#sharedFor(config) : this.#newFor(config, exec)
-    if (exec !== undefined) this.#unshared.push(transport)
-    transport = { send: transport.send.bind(transport), close: async () => {} }
+    const shared = this.#sharedFor(config, exec)
+    let transport: Transport = { send: shared.send.bind(shared), close: async () => {} }
     transport = withIdentity(transport, config, exec ?? this.#oidcOf(config), this.#options)
     if (config.impersonate !== undefined)
       transport = impersonatingTransport(transport, config.impersonate)
@@ -59,22 +60,17 @@ export class TransportPool {
   }
 
   async close(): Promise<void> {
-    const all = [...this.#shared.values(), ...this.#unshared.splice(0)]
+    const all = [...this.#shared.values()]
     this.#shared.clear()
     await Promise.all(all.map((transport) => transport.close()))
   }
 
-  #sharedFor(config: RestConfig): Transport {
-    const key = JSON.stringify([
-      config.server,
-      config.tls,
-      config.proxyUrl,
-      config.disableCompression ?? false,
-    ])
+  #sharedFor(config: RestConfig, exec: ExecCredentials | undefined): Transport {
+    const key = keyOf(config, exec !== undefined)
     const found = this.#shared.get(key)
     this.#count(found === undefined ? 'miss' : 'hit')
     if (found !== undefined) return found
-    const made = this.#newFor(config, undefined)
+    const made = this.#newFor(config, exec)
     this.#shared.set(key, made)
     this.#metrics()
       .gauge({
@@ -87,7 +83,6 @@ export class TransportPool {
 
   #newFor(config: RestConfig, exec: ExecCredentials | undefined): Transport {
     const files = tlsFromFiles(config.tls, this.#options.host)
-    if (exec !== undefined) this.#count('uncacheable')
     const tls = exec === undefined ? files : exec.tls(files)
     return new ServerTransports(config.server, (server) =>
       this.#httpTransport({ ...config, server }, tls),
@@ -117,7 +112,13 @@ export class TransportPool {
     refuseApiVersion(config.exec.apiVersion)
     // Who has a token needs no plug-in.
     if (config.bearerToken || config.bearerTokenFile !== undefined) return undefined
-    return new ExecCredentials(config, this.#options)
+    const key = keyOf(config, true)
+    let credentials = this.#exec.get(key)
+    if (credentials === undefined) {
+      credentials = new ExecCredentials(config, this.#options)
+      this.#exec.set(key, credentials)
+    }
+    return credentials
   }
 
   #oidcOf(config: RestConfig): Credentials | undefined {
@@ -134,11 +135,11 @@ export class TransportPool {
     return credentials
   }
 
-  #count(result: 'hit' | 'miss' | 'uncacheable'): void {
+  #count(result: 'hit' | 'miss'): void {
     this.#metrics()
       .counter({
         name: 'rest_client_transport_create_calls_total',
-        help: 'Number of calls to get a new transport, partitioned by the result of the operation hit: obtained from the cache, miss: created and added to the cache, uncacheable: created and not cached',
+        help: 'Number of calls to get a new transport, partitioned by the result of the operation hit: obtained from the cache, miss: created and added to the cache, miss-gc: recreated and added back to the cache after being garbage collected, uncacheable: created and not cached',
         labels: ['result'],
       })
       .increment({ result })
@@ -147,6 +148,13 @@ export class TransportPool {
   #metrics(): MetricsRegistry {
     return this.#options.metrics ?? silentMetrics
   }
+}
+
+/** What connections to a server have in common, and with a plug-in who they are. */
+function keyOf(config: RestConfig, withExec: boolean): string {
+  const { server, tls, proxyUrl, disableCompression = false, exec, execClusterConfig } = config
+  const identity = withExec ? [exec, execClusterConfig] : []
+  return JSON.stringify([server, tls, proxyUrl, disableCompression, ...identity])
 }
 
 function withIdentity(

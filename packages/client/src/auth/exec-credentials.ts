@@ -1,25 +1,28 @@
+import type { X509Certificate } from 'node:crypto'
 import { parseTime } from '@gyropilot/api'
-import { FileError, silentMetrics } from '@gyropilot/foundation'
-import type {
-  Clock,
-  Counter,
-  Gauge,
-  HostEnvironment,
-  Logger,
-  MetricsRegistry,
-} from '@gyropilot/foundation'
-import { keyPairProblem } from '@gyropilot/foundation/x509'
+import { FileError } from '@gyropilot/foundation'
+import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
+import { certificatesOfPem, keyPairProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import type { Credentials } from './credentials.ts'
+import { execMetrics } from './exec-metrics.ts'
+import type { ExecMetrics } from './exec-metrics.ts'
 
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
 interface Credential {
   readonly token: string | undefined
-  readonly certificate: { readonly cert: string; readonly key: string } | undefined
+  readonly certificate: Certificate | undefined
   readonly expiresMs: number | undefined
+}
+
+interface Certificate {
+  readonly cert: string
+  readonly key: string
+  readonly validFromMs: number
+  readonly validToMs: number
 }
 
 interface ExecContext {
@@ -36,8 +39,7 @@ interface ExecContext {
 export class ExecCredentials implements Credentials {
   readonly #config: RestConfig
   readonly #context: ExecContext
-  readonly #calls: Counter
-  readonly #ttlSeconds: Gauge
+  readonly #metrics: ExecMetrics
   readonly #listeners: (() => void)[] = []
   #credential: Credential | undefined
   #refreshing: Promise<Credential> | undefined
@@ -45,14 +47,12 @@ export class ExecCredentials implements Credentials {
   constructor(config: RestConfig, context: ExecContext) {
     this.#config = config
     this.#context = context
-    const metrics = context.metrics ?? silentMetrics
-    this.#calls = metrics.counter({
-      name: 'rest_client_exec_plugin_call_total',
-      help: 'Number of calls to an exec plugin, partitioned by the type of event encountered (no_error, plugin_execution_error, plugin_not_found_error, client_internal_error) and an optional exit code. The exit code will be set to 0 if and only if the plugin call was successful.',
-      labels: ['call_status', 'code'],
+    this.#metrics = execMetrics(context.metrics)
+    if (context.metrics === undefined) return
+    this.#metrics.lifetimes.add(() => {
+      const validToMs = this.#credential?.certificate?.validToMs
+      return validToMs && (validToMs - context.clock.nowMs()) / 1000
     })
-    this.#ttlSeconds = execTtlSeconds(metrics)
-    metrics.onCollect(() => this.#ttlSeconds.set(this.#ttl()))
   }
 
   async headers(): Promise<Readonly<Record<string, string>>> {
@@ -77,7 +77,8 @@ export class ExecCredentials implements Credentials {
     return {
       load: async (): Promise<TlsMaterial> => {
         const [material, { certificate }] = await Promise.all([base.load(), this.#current()])
-        return certificate === undefined ? material : { ...material, ...certificate }
+        if (certificate === undefined) return material
+        return { ...material, cert: certificate.cert, key: certificate.key }
       },
       onChange: (listener) => void this.#listeners.push(listener),
     }
@@ -99,6 +100,11 @@ export class ExecCredentials implements Credentials {
     const credential = this.#decode(await this.#output())
     this.#credential = credential
     if (before !== undefined && credential.certificate?.cert !== before.certificate?.cert) {
+      const { validFromMs } = before.certificate ?? {}
+      if (validFromMs !== undefined) {
+        const ageMs = this.#context.clock.nowMs() - validFromMs
+        this.#metrics.rotationAgeSeconds.observe(ageMs / 1000)
+      }
       for (const listener of this.#listeners) listener()
     }
     return credential
@@ -126,7 +132,7 @@ export class ExecCredentials implements Credentials {
       result = await host.runCommand({ command, args, env: variables, interactive })
     } catch (error) {
       const notFound = error instanceof FileError && error.code === 'ENOENT'
-      this.#calls.increment({
+      this.#metrics.calls.increment({
         call_status: notFound ? 'plugin_not_found_error' : 'client_internal_error',
         code: '1',
       })
@@ -140,13 +146,13 @@ export class ExecCredentials implements Credentials {
       )
     }
     if (result.exitCode !== 0) {
-      this.#calls.increment({
+      this.#metrics.calls.increment({
         call_status: 'plugin_execution_error',
         code: String(result.exitCode),
       })
       throw failed(`exec: executable ${command} failed with exit code ${result.exitCode}`)
     }
-    this.#calls.increment({ call_status: 'no_error', code: '0' })
+    this.#metrics.calls.increment({ call_status: 'no_error', code: '0' })
     return result.stdout
   }
 
@@ -209,23 +215,15 @@ export class ExecCredentials implements Credentials {
       throw failed(`decoding stdout: ${JSON.stringify(expires)} is no time`)
     return {
       token,
-      certificate: cert === undefined || key === undefined ? undefined : { cert, key },
+      certificate: cert === undefined || key === undefined ? undefined : certificateOf(cert, key),
       expiresMs,
     }
   }
-
-  #ttl(): number {
-    const { expiresMs } = this.#credential ?? {}
-    return expiresMs === undefined ? Infinity : (expiresMs - this.#context.clock.nowMs()) / 1000
-  }
 }
 
-/** Of the shortest-lived credential of a plug-in; +Inf without any. */
-export function execTtlSeconds(metrics: MetricsRegistry): Gauge {
-  return metrics.gauge({
-    name: 'rest_client_exec_plugin_ttl_seconds',
-    help: 'Gauge of the shortest TTL (time-to-live) of the client certificate(s) managed by the auth exec plugin. The value is in seconds until certificate expiry (negative if already expired). If auth exec plugins are unused or manage no TLS certificates, the value will be +INF.',
-  })
+function certificateOf(cert: string, key: string): Certificate {
+  const [{ validFromDate, validToDate }] = certificatesOfPem(cert) as [X509Certificate]
+  return { cert, key, validFromMs: validFromDate.getTime(), validToMs: validToDate.getTime() }
 }
 
 /** Throws for a plug-in that could not be understood, before it is run. */

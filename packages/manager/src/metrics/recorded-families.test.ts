@@ -34,11 +34,7 @@ const recorded = JSON.parse(
 ) as readonly Family[]
 
 /** See the page: there is nothing of it in this process. */
-const NOT_HERE = [
-  'registered_metrics_total',
-  'rest_client_exec_plugin_certificate_rotation_age',
-  'rest_client_transport_cert_rotation_gc_calls_total',
-]
+const NOT_HERE = ['registered_metrics_total', 'rest_client_transport_cert_rotation_gc_calls_total']
 
 /** What neither start showed, of what has no series before it has happened. */
 const NOT_RECORDED = [
@@ -49,6 +45,7 @@ const NOT_RECORDED = [
   'job_controller_stale_sync_skips_total',
   'pod_gc_collector_force_delete_pod_errors_total',
   'replicaset_controller_stale_sync_skips_total',
+  'rest_client_exec_plugin_call_total',
   'rest_client_request_retries_total',
   'volume_operation_errors_total',
 ]
