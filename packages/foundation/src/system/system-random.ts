@@ -18,7 +18,7 @@ export class SystemRandom implements RandomSource {
     return this.#pool[this.#used++]! / 0x1_0000_0000
   }
 
-  fork(): RandomSource {
+  fork(_name: string): RandomSource {
     return this
   }
 }

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
 import { PrometheusRegistry, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { buildController } from '../builder/controller-builder.ts'
+import { enqueueObject } from '../builder/event-handlers.ts'
 import { managing, website, websites } from '../builder/fixtures.ts'
-import { testClock } from '../testing/index.ts'
+import { informerSource } from '../builder/sources.ts'
+import { ObjectCache } from '../object-cache/object-cache.ts'
+import { FakeServer, testClock } from '../testing/index.ts'
 import { stopSignal } from './stop-signals.ts'
 import { LEASE, diary } from './fixtures.ts'
 
@@ -177,6 +181,29 @@ test('a stop that ends in time leaves no timer behind', async () => {
   await inner.advance(0)
   await running
   assert.equal(due.size, 0)
+})
+
+test('a cache of another cluster runs in the manager, and its objects can be watched', async () => {
+  const { manager, clock, start, stop } = managing()
+  const other = new FakeServer()
+  const { random, logger } = manager
+  const cache = new ObjectCache({ client: other, clock, random, logger })
+  manager.add(cache)
+  const keys: string[] = []
+  buildController(manager)
+    .named('copies')
+    .watchesRawSource(informerSource(() => cache.informer(websites), 'there', enqueueObject()))
+    .complete(async ({ name, namespace }) => {
+      await cache.filled(resources.configmaps)
+      keys.push(`${namespace}/${name}`)
+    })
+  other.put(websites, website('a'))
+  await start()
+  assert.deepEqual(keys, ['default/a'])
+  const kinds = other.watches.map(({ type }) => type.kind)
+  assert.deepEqual(kinds, ['Website', 'ConfigMap'])
+  await stop()
+  assert.equal(other.watches.length, 0)
 })
 
 test('a graceful stop waits for the reconcile under way', async () => {

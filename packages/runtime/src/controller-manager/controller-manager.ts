@@ -178,12 +178,7 @@ export class ControllerManager {
   async #startUnelected(signal: AbortSignal): Promise<void> {
     this.#servers.start()
     this.#webhooks.start()
-    this.#caches.add({
-      start: async (stopSignal) => {
-        this.cache.start(stopSignal)
-        await this.cache.shutdown()
-      },
-    })
+    this.#caches.add(this.cache)
     this.#caches.start()
     // The group starts its members in a turn of their own.
     await Promise.resolve()

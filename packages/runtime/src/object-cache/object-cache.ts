@@ -3,6 +3,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf } from '@gyropilot/api'
 import { anySignal } from '@gyropilot/foundation'
 import { controllerErrors } from '../builder/errors.ts'
+import type { Runnable } from '../controller-manager/runnable.ts'
 import type { IndexFunction, InformerFactory } from '../informer.ts'
 import { scopesOf } from './cache-options.ts'
 import type { ObjectCacheOptions } from './cache-options.ts'
@@ -10,9 +11,10 @@ import { TypeCache } from './type-cache.ts'
 
 /**
  * Caches of kinds, each started by the first who watches or reads it. Reading needs the right to list and watch the kind in
- * the namespaces of its scope.
+ * the namespaces of its scope. One of another cluster can be added to a manager.
  */
-export class ObjectCache implements InformerFactory {
+export class ObjectCache implements InformerFactory, Runnable {
+  readonly needLeaderElection = false
   readonly #options: ObjectCacheOptions
   readonly #types = new Map<string, TypeCache<KubernetesObject>>()
   readonly #running = new Map<TypeCache<KubernetesObject>, Promise<void>>()
@@ -43,10 +45,13 @@ export class ObjectCache implements InformerFactory {
     return cache as unknown as TypeCache<T>
   }
 
-  /** Starts what was asked for; what is asked for later starts at once. */
-  start(signal: AbortSignal): void {
+  /** Starts what was asked for; what is asked for later starts at once. Resolves when all have stopped, after `signal` aborted. */
+  async start(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     for (const cache of this.#types.values()) this.#run(cache)
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    await this.shutdown()
   }
 
   async waitForCacheSync(signal: AbortSignal): Promise<boolean> {
