@@ -22,12 +22,15 @@ export function addressLoop(
   const nodes = informers.informer(resources.nodes)
   const outside = cloudCalls(provider)
 
-  async function look(node: Node, signal: AbortSignal): Promise<void> {
+  /** As it is by then: of many nodes, the last has its turn long after the first. */
+  async function look({ metadata }: Node, signal: AbortSignal): Promise<void> {
+    const node = nodes.lister.get(undefined, metadata?.name ?? '')
+    if (node === undefined) return
     const world = { client, clock, signal, outside, recordEvent() {} }
     try {
       const error = await interpret(refreshAddresses(node, provider), world)
       if (error === undefined || signal.aborted) return
-      logger.error(error, 'The addresses of the node were left', { node: node.metadata?.name })
+      logger.error(error, 'The addresses of the node were left', { node: metadata?.name })
     } catch (error) {
       if (!(error instanceof InterruptedByShutdown)) throw error
     }

@@ -82,6 +82,24 @@ test('the loop begins at once and again a period after its end; 0 parallel updat
   await stop()
 })
 
+test('a node is looked at as it is when its turn comes, and one that is gone by then is not', async () => {
+  const { context, cloud, begin } = await started([node('a'), node('b'), node('c')])
+  for (const name of ['a', 'b', 'c'])
+    cloud.addMachine(name, { addresses: [internalIp('10.0.0.1')] })
+  cloud.faults.slow('instanceMetadata', 60_000)
+  const { stop } = begin()
+  await context.clock.advance(1_000)
+  context.informers.remove(resources.nodes, node('b'))
+  context.informers.apply(resources.nodes, node('c', { addresses: [internalIp('10.0.0.1')] }))
+  await context.clock.advance(200_000)
+  assert.deepEqual(
+    context.client.requested('patch').map(({ path }) => path),
+    ['/api/v1/nodes/a'],
+  )
+  assert.equal(cloud.faults.countOf('instanceMetadata'), 2)
+  await stop()
+})
+
 test('what goes wrong with one node leaves the others their addresses', async () => {
   const { context, cloud, begin } = await started([node('gone'), node('n')])
   cloud.addMachine('n', { addresses: [internalIp('10.0.0.1')] })
