@@ -5,7 +5,7 @@ import { resources } from '@gyropilot/api'
 import { InstanceNotFound, NotImplemented } from '@gyropilot/cloud-provider'
 import { InMemoryCloud } from '@gyropilot/cloud-provider/in-memory'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
-import { drive, startLoop } from '@gyropilot/runtime/testing'
+import { drive, fakeInformers, startLoop } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { answers, cloudContext, node, partsOnly, patchValue } from '../cloud-support/fixtures.ts'
 import { providerIdOf } from '../cloud-support/provider-id.ts'
@@ -19,6 +19,8 @@ const V2 = partsOnly('instancesV2', 'instances')
 const OLD = partsOnly('instances')
 const no = new Error('no')
 
+const cached = (of: Node) => fakeInformers([of]).informer(resources.nodes).lister
+
 type Table = Readonly<Record<string, unknown>>
 
 /** `what became of it`: deleted, tainted, untainted, or kept. */
@@ -29,7 +31,7 @@ function judged(
   options: Omit<DriveOptions, 'onOutside'> = {},
 ) {
   const logger = new RecordingLogger()
-  const driven = drive(pass([of], provider, logger), {
+  const driven = drive(pass(cached(of), provider, logger), {
     onRead: () => ({ ok: true, object: { ...of, metadata: { name: 'n', resourceVersion: '7' } } }),
     ...options,
     onOutside: answers(table),
@@ -171,7 +173,7 @@ test('Given an error resolving the ID or checking shutdown, then no taint', () =
 test('a machine that goes between the two questions is not shut down', () => {
   let asked = 0
   const logger = new RecordingLogger()
-  const { writes } = drive(pass([node('n', { ready: 'False' })], OLD, logger), {
+  const { writes } = drive(pass(cached(node('n', { ready: 'False' })), OLD, logger), {
     onOutside: ({ name }) => {
       if (name !== 'instances.instanceId') return { ok: true, object: true }
       const missing = new InstanceNotFound()
@@ -265,6 +267,23 @@ test('one node after the other by name, at once and a period after the end of a 
   assert.equal(context.metrics.value('running_managed_controllers', running), 1)
   await stop()
   assert.equal(context.metrics.value('running_managed_controllers', running), 0)
+})
+
+test('a node that has become Ready or is gone when its turn comes is left alone', async () => {
+  let cloud: InMemoryCloud | undefined
+  const nodes = ['a', 'b', 'c'].map((name) => node(name, { ready: 'False' }))
+  const context = cloudContext((clock) => (cloud = new InMemoryCloud({ clock })), nodes)
+  for (const each of nodes) context.client.put(resources.nodes, each)
+  const loop = (await cloudNodeLifecycleController.build(context))!
+  cloud!.faults.slow('instanceExists', 60_000)
+  const { stop } = startLoop(loop, context.clock)
+  await context.clock.advance(1_000)
+  context.informers.apply(resources.nodes, node('b', { ready: 'True' }))
+  context.informers.remove(resources.nodes, node('c'))
+  await context.clock.advance(200_000)
+  const deleted = context.client.requested('delete').map(({ path }) => path)
+  assert.deepEqual([...new Set(deleted)], ['/api/v1/nodes/a'])
+  await stop()
 })
 
 test('it is skipped where the cloud has no instances', async () => {

@@ -30,7 +30,7 @@ export const cloudNodeLifecycleController: ControllerDescriptor<ControllersConfi
         eventComponent: EVENT_COMPONENT,
         caches: [nodes],
         outside: cloudCalls(provider),
-        round: () => pass(nodes.lister.list(), provider, logger),
+        round: () => pass(nodes.lister, provider, logger),
       },
       context,
     )

@@ -2,22 +2,27 @@
 import { findCondition, resources } from '@gyropilot/api'
 import type { Node } from '@gyropilot/api'
 import type { CloudProvider } from '@gyropilot/cloud-provider'
-import { byString, errorText } from '@gyropilot/foundation'
+import { compareStrings, errorText } from '@gyropilot/foundation'
 import type { Logger } from '@gyropilot/foundation'
 import { recordEvent, remove, write } from '@gyropilot/runtime'
-import type { Reconcile } from '@gyropilot/runtime'
+import type { Lister, Reconcile } from '@gyropilot/runtime'
 import { machineExists, machineIsShutDown } from './machine-state.ts'
 import { addShutdownTaint, removeShutdownTaint } from './shutdown-taint.ts'
 
-/** One node after the other, by name; what goes wrong with one is logged, and the others have their turn. */
+/**
+ * One node after the other, by name, each as it is when its turn comes: the cloud may take its time, and one that has become Ready
+ * meanwhile is left alone. What goes wrong with one is logged, and the others have their turn.
+ */
 export function* pass(
-  nodes: readonly Node[],
+  nodes: Pick<Lister<Node>, 'list' | 'get'>,
   provider: CloudProvider,
   logger: Logger,
 ): Reconcile<void> {
-  for (const node of nodes.toSorted(byString(nameOf))) {
+  for (const name of nodes.list().map(nameOf).toSorted(compareStrings)) {
+    const node = nodes.get(undefined, name)
+    if (node === undefined) continue
     const problem = yield* look(node, provider)
-    if (problem !== undefined) logger.error(problem.error, problem.what, { node: nameOf(node) })
+    if (problem !== undefined) logger.error(problem.error, problem.what, { node: name })
   }
 }
 
