@@ -82,7 +82,14 @@ export class TransportPool {
   }
 
   #newFor(config: RestConfig, exec: ExecCredentials | undefined): Transport {
-    const files = tlsFromFiles(config.tls, this.#options.host)
+    const reloads = this.#metrics().counter({
+      name: 'rest_client_transport_ca_reload_total',
+      help: 'Number of times a CA reload is attempted, partitioned by the result and reason for the reload attempt',
+      labels: ['reason', 'result'],
+    })
+    const files = tlsFromFiles(config.tls, this.#options.host, (result, reason) =>
+      reloads.increment({ reason, result }),
+    )
     const tls = exec === undefined ? files : exec.tls(files)
     return new ServerTransports(config.server, (server) =>
       this.#httpTransport({ ...config, server }, tls),

@@ -47,6 +47,7 @@ const NOT_RECORDED = [
   'replicaset_controller_stale_sync_skips_total',
   'rest_client_exec_plugin_call_total',
   'rest_client_request_retries_total',
+  'rest_client_transport_ca_reload_total',
   'volume_operation_errors_total',
 ]
 
