@@ -40,7 +40,7 @@ export interface LeaderElectorOptions extends ElectionTiming {
   /** Spreads the tries of contenders. */
   readonly random: RandomSource
   readonly logger: Logger
-  /** Label `name` of its metrics: `kube-controller-manager`. */
+  /** Label `name` of its metrics, and what its health check calls it: `kube-controller-manager`. */
   readonly name: string
   /** Gets leader_election_master_status and leader_election_slowpath_total. Default: none. */
   readonly metrics?: MetricsRegistry

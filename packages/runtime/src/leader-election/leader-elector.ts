@@ -86,7 +86,7 @@ export class LeaderElector {
     if (!this.isLeader) return undefined
     const sinceMs = this.#options.clock.monotonicMs() - this.#observedMs
     if (sinceMs <= this.#options.leaseDurationMs + toleranceMs) return undefined
-    return new Error(`failed election to renew leadership on lease ${this.#options.lock.leaseName}`)
+    return new Error(`failed election to renew leadership on lease ${this.#options.name}`)
   }
 
   /**
@@ -298,20 +298,22 @@ export class LeaderElector {
   /** Waits until nobody works as leader any more, then frees the lease. Work that does not end keeps it until it expires. */
   async #releaseAfter(work: Promise<void>): Promise<void> {
     const { clock, renewDeadlineMs, logger, lock } = this.#options
-    using deadline = withDeadline(clock, renewDeadlineMs)
+    using patience = withDeadline(clock, renewDeadlineMs)
     try {
-      await untilAborted(work, deadline.signal)
+      await untilAborted(work, patience.signal)
     } catch {
       logger.info('The work of the leader has not ended, the lease is not released', {
         lock: lock.description,
       })
       return
     }
-    await this.#release(deadline.signal)
+    await this.#release()
   }
 
-  async #release(signal: AbortSignal): Promise<void> {
-    const { lock, logger } = this.#options
+  async #release(): Promise<void> {
+    const { clock, renewDeadlineMs, lock, logger } = this.#options
+    using deadline = withDeadline(clock, renewDeadlineMs)
+    const { signal } = deadline
     try {
       const read = await untilAborted(lock.read(signal), signal)
       // Never clear a lease that names somebody else.

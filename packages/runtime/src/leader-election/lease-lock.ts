@@ -49,10 +49,6 @@ export class LeaseLock {
     return `${this.#options.namespace}/${this.#options.name}`
   }
 
-  get leaseName(): string {
-    return this.#options.name
-  }
-
   /** Live. Remembers the object for `update` and the version for `changes`. */
   async read(signal?: AbortSignal): Promise<LeaseRecord> {
     this.#lease = await this.#answered(signal, (bounded) =>

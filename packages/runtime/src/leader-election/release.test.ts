@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import { sleep } from '@gyropilot/foundation'
 import { statusError } from '../testing/index.ts'
 import { lease, verbs, world } from './fixtures.ts'
 
@@ -69,6 +70,26 @@ test('the lease is released only after the work of the leader has ended', async 
   await clock.advance(1)
   assert.equal(current()!.spec!.holderIdentity, '')
   await me.ended()
+})
+
+test('a release has a renew deadline of its own, however long the work took to end', async () => {
+  const { elector, clock, server, lease: current } = world()
+  const me = elector({
+    releaseOnCancel: true,
+    callbacks: {
+      onStartedLeading: (signal) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => clock.after(9_000, resolve)),
+        ),
+      onStoppedLeading() {},
+    },
+  })
+  await me.run()
+  server.onRequest = async () => void (await sleep(clock, 2_000))
+  me.stop.abort()
+  await clock.advance(13_000)
+  await me.ended()
+  assert.equal(current()!.spec!.holderIdentity, '')
 })
 
 test('work that does not end keeps the lease until it expires, and the run ends', async () => {
