@@ -201,6 +201,11 @@ test('what fails is tried again with the rate limit of its queue', async () => {
   assert.deepEqual(await written(14), [])
   assert.deepEqual(await written(1), ['q {"pods":"0"}'])
   assert.match(JSON.stringify(logger), /Error syncing resource quota, will retry/)
+  // What succeeds is forgiven: the next failure is the first again.
+  refuse(1)
+  informers.apply(resources.resourcequotas, quota('q', { pods: '8' }))
+  assert.deepEqual(await written(4), [])
+  assert.deepEqual(await written(1), ['q {"pods":"0"}'])
   await end()
 })
 
