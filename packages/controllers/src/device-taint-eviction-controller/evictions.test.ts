@@ -61,6 +61,14 @@ test('a claim that was freed and allocated anew unseen is found by its new devic
   assert.deepEqual(made.sliceChanged(both, before), [])
 })
 
+test('another claim of the name is judged anew, though all else is the same', () => {
+  const { made, told } = evictions(user)
+  made.claimChanged(undefined, used)
+  assert.deepEqual(made.claimChanged(used, claim('c', { users: [user] })), [])
+  assert.deepEqual(told, [])
+  assert.deepEqual(made.claimChanged(used, claim('c', { users: [user], uid: 'later' })), [key])
+})
+
 test('nothing waits for a pod whose name another one has taken', () => {
   const { made, told } = evictions(user)
   made.claimChanged(undefined, used)

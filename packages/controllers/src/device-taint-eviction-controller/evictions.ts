@@ -77,7 +77,7 @@ export class Evictions implements TaintSources {
     before: ResourceClaim | undefined,
     after: ResourceClaim | undefined,
   ): readonly QueueKey[] {
-    if (before !== undefined && after !== undefined && isAllocatedAnew(before, after))
+    if (before !== undefined && after !== undefined && allocationDiffers(before, after))
       return [...this.claimChanged(before, undefined), ...this.claimChanged(undefined, after)]
     const wasAllocated = before?.status?.allocation !== undefined
     const isAllocated = after?.status?.allocation !== undefined
@@ -165,11 +165,12 @@ export class Evictions implements TaintSources {
   }
 }
 
-/** Another claim of the name, or freed in between: an allocation is never changed, and a watch with a gap tells only of its end. */
-function isAllocatedAnew(before: ResourceClaim, after: ResourceClaim): boolean {
-  if (before.metadata?.uid !== after.metadata?.uid) return true
-  const [former, current] = [before.status?.allocation, after.status?.allocation]
-  return former !== undefined && current !== undefined && !deepEqual(former, current)
+/** Another claim of the name counts too. An allocation is never changed: it was taken away in between, which a watch with a gap does not tell. */
+function allocationDiffers(before: ResourceClaim, after: ResourceClaim): boolean {
+  return (
+    before.metadata?.uid !== after.metadata?.uid ||
+    !deepEqual(before.status?.allocation, after.status?.allocation)
+  )
 }
 
 export function rulesAmong({ reasons }: Eviction): readonly { rule: string; uid: string }[] {

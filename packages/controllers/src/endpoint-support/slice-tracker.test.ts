@@ -118,6 +118,12 @@ test('what a cache that has come to its write does not have is gone again, and i
   for (seen of ['', '9']) assert.ok(tracker.isStale('ns/svc', []), seen)
   seen = '10'
   assert.ok(!tracker.isStale('ns/svc', []))
+  // An answer that does not say how far the cache has to come.
+  tracker.written(slice({ name: 'other' }))
+  assert.ok(tracker.isStale('ns/svc', []))
+  tracker.forget('ns/svc')
+  tracker.written(slice({ resourceVersion: '10' }))
+  assert.ok(!tracker.isStale('ns/svc', []))
   // Not even by a cache that is filled anew.
   seen = ''
   assert.ok(!tracker.isStale('ns/svc', []))

@@ -78,6 +78,13 @@ describe('Given quotas with BestEffort, PriorityClass Exists/In/NotIn/DoesNotExi
     assert.deepEqual(synced(quotaOf({ cpu: '2' }, status), of('pods', pods)).written, [])
   })
 
+  test('Resources no evaluator handles keep their old used value', () => {
+    const hard = { pods: '9', 'count/unknowns.example.com': '3' }
+    const before = { pods: '1', 'count/unknowns.example.com': '2' }
+    const { used } = synced(quotaOf(hard, { hard, used: before }), of('pods', pods))
+    assert.deepEqual(used, { pods: '4', 'count/unknowns.example.com': '2' })
+  })
+
   test('without any entry to count the status is written once', () => {
     const fresh = quotaOf({ 'count/unknowns.example.com': '3' })
     const { written } = synced(fresh)
