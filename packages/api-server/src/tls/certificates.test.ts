@@ -33,6 +33,20 @@ function memoryFiles(): CertificateFiles & {
   }
 }
 
+/** CN=first, O=a, CN=last, O=b. */
+const TWO_COMMON_NAMES = `-----BEGIN CERTIFICATE-----
+MIIBxDCCAWugAwIBAgIUW+YhYhJ/mWhNfQQgOG92hsjEspEwCgYIKoZIzj0EAwIw
+NzEOMAwGA1UEAwwFZmlyc3QxCjAIBgNVBAoMAWExDTALBgNVBAMMBGxhc3QxCjAI
+BgNVBAoMAWIwIBcNMjYxMTI4MTQzMzM2WhgPMjEyNjExMDQxNDMzMzZaMDcxDjAM
+BgNVBAMMBWZpcnN0MQowCAYDVQQKDAFhMQ0wCwYDVQQDDARsYXN0MQowCAYDVQQK
+DAFiMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAERhyzka+lSY7Dlh3ke8am3RNX
+ky49Xnp5acldIjctPeDwWeueCjat4l0L6wSMCi+JzlFzNQ/9zJfQtU3eWhrUtaNT
+MFEwHQYDVR0OBBYEFCWCfloj+mDM7vOVu4G3gEuulHPQMB8GA1UdIwQYMBaAFCWC
+floj+mDM7vOVu4G3gEuulHPQMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwID
+RwAwRAIgTPOt3BjSCF/SJZFAf0s+8B9ABDypkq3q1EnDAHVQbNYCIDGGn5kZAWqt
+/CVSBD2nLt6VR26Q3NR4xG3OGHJ6Y0z0
+-----END CERTIFICATE-----`
+
 describe('cluster certificates', () => {
   const made = createClusterCertificates({
     clock: virtualClock(),
@@ -84,6 +98,10 @@ describe('cluster certificates', () => {
     })
     assert.ok(certificate.checkPrivateKey(createPrivateKey(client.privateKeyPem)))
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2'])
+  })
+
+  test('of several common names the last one counts', () => {
+    assert.deepEqual(subjectOf(TWO_COMMON_NAMES), { commonName: 'last', organizations: ['a', 'b'] })
   })
 
   test('a TLS client that trusts the authority gets through, and shows who it is', async (t) => {

@@ -251,7 +251,7 @@ function coversNames(kept: CertificateAndKey, names: ServingNames): boolean {
   )
 }
 
-/** Common name and organizations of a certificate. */
+/** Organizations of a certificate, and its common name: of several the last one, as Go reads them. */
 export function subjectOf(certificate: string | Uint8Array): {
   commonName: string
   organizations: readonly string[]
@@ -262,5 +262,5 @@ export function subjectOf(certificate: string | Uint8Array): {
   }
   const list = (value: string | string[] | undefined): string[] =>
     value === undefined ? [] : Array.isArray(value) ? value : [value]
-  return { commonName: list(subject.CN)[0] ?? '', organizations: list(subject.O) }
+  return { commonName: list(subject.CN).at(-1) ?? '', organizations: list(subject.O) }
 }
