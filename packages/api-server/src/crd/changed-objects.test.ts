@@ -281,3 +281,51 @@ test('an empty list of managedFields is none, and one empty entry asks for no tr
   const reset = await patch(server, { metadata: { managedFields: [{}] } })
   assert.equal(reset.value.metadata.managedFields, undefined)
 })
+
+test('a rule that fails to run refuses an object though nothing changed; one that is broken warns', async () => {
+  const server = await serverWith({ o: open })
+  await server.request('POST', PARTS, part({ o: { x: 1 } }))
+  const integer = { type: 'integer' }
+  const withRule = (rule: string): object => ({
+    o: {
+      type: 'object',
+      properties: { x: integer, y: integer },
+      'x-kubernetes-validations': [{ rule }],
+    },
+  })
+  await redefine(server, withRule('self.x > 1'))
+  const label = (value: string): Promise<AnyValue> =>
+    patch(server, { metadata: { labels: { a: value } } })
+  const broken = await label('1')
+  assert.equal(broken.status, 200)
+  assert.match(String(broken.headers.warning), /spec\.o: Invalid value: failed rule: self\.x > 1/)
+  await redefine(server, withRule('self.y > 1'))
+  const failing = await label('2')
+  assert.equal(failing.status, 422)
+  assert.match(failing.value.message, /spec\.o: Invalid value: "object": no such key: y/)
+})
+
+test('items of a map list that are no objects correspond to nothing: they are refused', async () => {
+  const server = await serverWith({ mapList: list, other: list })
+  await server.request('POST', PARTS, part({ mapList: ['x'] }))
+  await redefine(server, { mapList, other: list })
+  const { status, value } = await patch(server, { spec: { other: ['y'] } })
+  assert.equal(status, 422)
+  assert.match(value.message, /spec\.mapList\[0\] in body must be of type object: "string"/)
+})
+
+test('what apply merged of unknown fields is lost, and counts for the generation each time', async () => {
+  const k = { type: 'object', properties: { z: { type: 'string' } } }
+  const server = await serverWith({ open: { ...open, properties: { k } } })
+  await apply(server, 'm', { open: { k: {} } })
+  const seen: unknown[] = []
+  for (const spec of [{ open: { k: { w: 1 } } }, { open: { k: { w: 1 } } }, { open: { k: {} } }]) {
+    const { value } = await apply(server, 'm', spec)
+    seen.push([value.metadata.generation, value.spec.open])
+  }
+  assert.deepEqual(seen, [
+    [2, { k: {} }],
+    [3, { k: {} }],
+    [3, { k: {} }],
+  ])
+})

@@ -162,9 +162,13 @@ function apiVersionOf({ group, version }: ResourceInfo): string {
   return `${group}/${version}`
 }
 
+/** Objects that apply has merged with fields that no schema knows: those are dropped, and count as a change every time. */
+const lostFields = new WeakSet<Stored>()
+const UNLIKE_ANY_STORED = Symbol('unlike any that is stored')
+
 /** From a request body to an object: unknown fields go, defaults come. Throws DecodeError for broken metadata. */
 function decode(
-  { schema, info }: VersionFacts,
+  { schema, info, hasStatus }: VersionFacts,
   value: unknown,
   notes?: DocumentNotes,
   keepsNulls?: boolean,
@@ -178,9 +182,11 @@ function decode(
   const problems = [...duplicateFields(sent, notes?.occurrences)]
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
   const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
-  const pruned = prune(object, schema)
-    .toSorted(compareStrings)
-    .map((path) => `unknown field "${path}"`)
+  const lost = prune(object, schema).toSorted(compareStrings)
+  const pruned = lost.map((path) => `unknown field "${path}"`)
+  // Of what was applied nulls are kept.
+  if (keepsNulls === true && lost.some((path) => !hasStatus || !/^status\b/.test(path)))
+    lostFields.add(object)
   const { own, embedded } = decodeMetadata(object, schema)
   problems.push(...own, ...pruned, ...embedded)
   applyDefaults(object, schema, keepsNulls)
@@ -355,6 +361,7 @@ function rulesOf(facts: VersionFacts): KindRules {
     kind: info.kind,
     unconditionalUpdate: false,
     generationOf: (object) => {
+      if (lostFields.has(object)) return UNLIKE_ANY_STORED
       const { metadata: _metadata, apiVersion: _apiVersion, status, ...rest } = object
       return hasStatus ? rest : { ...rest, status }
     },

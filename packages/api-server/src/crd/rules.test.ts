@@ -361,3 +361,16 @@ describe('old values', () => {
     assert.equal(touched.status, 422)
   })
 })
+
+test('the path of an error names fields behind a dot, whatever they are called, and keys of maps in brackets', async () => {
+  const said = (fieldPath: string): object => rule('false', { fieldPath, message: 'no' })
+  const named = object({ 'a.b': STRING, m: { type: 'object', additionalProperties: STRING } })
+  const { create } = await setup({
+    ...named,
+    'x-kubernetes-validations': [said("['a.b']"), said('.m.k'), said("['m']['k.l']")],
+  })
+  assert.deepEqual(await create({}), [
+    422,
+    '[spec.a.b: Invalid value: no, spec.m[k]: Invalid value: no, spec.m[k.l]: Invalid value: no]',
+  ])
+})

@@ -3,7 +3,15 @@ import type { Value } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { BrokenRule, CompiledRule, RuleTree } from './rules.ts'
-import { childPath, isObject, itemsOf, simplePath } from './schemas/structural-schema.ts'
+import {
+  additionalOf,
+  childPath,
+  isObject,
+  itemsOf,
+  propertyOf,
+  simplePath,
+} from './schemas/structural-schema.ts'
+import type { Schema } from './schemas/structural-schema.ts'
 import { correlatedItems, isUnchanged } from './schemas/stored-values.ts'
 
 /** Of one rule at one place. */
@@ -81,7 +89,7 @@ class RuleRun {
     old: unknown,
     path: string,
   ): void {
-    const shown = tree.schema.type ?? 'object'
+    const shown = tree.schema.type ?? ''
     if ('problem' in rule) {
       const at = path === '' ? NO_FIELD : path
       this.#findings.errors.invalid(at, shown, `rule compile error: ${rule.problem}`)
@@ -95,14 +103,15 @@ class RuleRun {
     const variables = this.#variables(rule, tree, value, old)
     const result = this.#evaluate(rule.program, variables)
     if (result instanceof Error) {
-      this.#report(rule, result, shown, path, into)
+      this.#report(rule, result, shown, path)
     } else if (result !== true) {
-      const at = childOf(path, rule.source.fieldPath)
+      const at = childOf(path, rule.source.fieldPath, tree.schema)
       addError(into, rule, at, value, this.#message(rule, variables))
     }
   }
 
-  #report(rule: CompiledRule, error: Error, shown: string, path: string, into: FieldErrors): void {
+  /** A rule that fails to run is not tolerated: nobody knows whether it is broken. */
+  #report(rule: CompiledRule, error: Error, shown: string, path: string): void {
     const where = ruleText(rule)
     const at = path === '' ? NO_FIELD : path
     if (error instanceof cel().CostExceeded) {
@@ -116,7 +125,7 @@ class RuleRun {
     const text = error.message.startsWith('no such overload')
       ? `'${error.message}': call arguments did not match a supported operator, function or macro signature for rule: ${where}`
       : `${error.message} evaluating rule: ${where}`
-    into.invalid(at, shown, text)
+    this.#findings.errors.invalid(at, shown, text)
   }
 
   #variables(rule: CompiledRule, { type }: RuleTree, value: unknown, old: unknown) {
@@ -164,12 +173,18 @@ function ruleText({ source }: CompiledRule): string {
   return message === '' ? source.rule.trim() : message
 }
 
-function childOf(path: string, fieldPath: string | undefined): string {
+/** Fields stand behind a dot whatever they are called, keys of maps in brackets. */
+function childOf(path: string, fieldPath: string | undefined, schema: Schema): string {
   if (fieldPath === undefined || fieldPath === '') return path
-  return simplePath(fieldPath).reduce(
-    (at, name) => (/^[A-Za-z0-9_-]+$/.test(name) ? childPath(at, name) : `${at}[${name}]`),
-    path,
-  )
+  let at = path
+  let node: Schema | undefined = schema
+  for (const name of simplePath(fieldPath)) {
+    const property = propertyOf(node, name)
+    const additional = additionalOf(node)
+    at = property === undefined ? `${at}[${name}]` : childPath(at, name)
+    node = property ?? (additional === true ? undefined : additional)
+  }
+  return at
 }
 
 function addError(

@@ -29,7 +29,7 @@ export function declaredType(
   isResource: boolean,
 ): DeclaredType | undefined {
   if (isIntOrString(schema))
-    return { type: { kind: 'dyn', maxElements: LONGEST_TEXT }, minBytes: 1 }
+    return { type: { kind: 'dyn', isIntOrString: true, maxElements: LONGEST_TEXT }, minBytes: 1 }
   switch (schema.type) {
     case 'boolean':
       return { type: { kind: 'bool' }, minBytes: 4 }

@@ -20,6 +20,8 @@ export interface ObjectType {
   readonly fields: ReadonlyMap<string, ObjectField>
   /** Fields beyond those that are declared, of type dyn: `Object{}` literals of policies. */
   readonly open?: (field: string) => CelType | undefined
+  /** A field that is null is there. */
+  readonly hasNulls?: boolean
   /** Of literals that are made by patch policies; other objects cannot be constructed. */
   readonly constructible?: boolean
 }
@@ -66,6 +68,8 @@ export interface SimpleType extends Sized {
     | 'bytes'
     | 'timestamp'
     | 'duration'
+  /** Of type dyn: a schema says that values are integers or texts. */
+  readonly isIntOrString?: true
 }
 
 export type CelType =

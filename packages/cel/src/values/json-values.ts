@@ -21,38 +21,53 @@ import {
 } from './values.ts'
 import type { ListSemantics } from './list-semantics.ts'
 import type { Value } from './values.ts'
+import { goTypeName } from '@gyropilot/api'
+import { parseGoTime } from '@gyropilot/foundation'
 import { exactInteger, isInteger } from '@gyropilot/schema/exact-json'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Throws EvaluationError for a value that is not of its type; validation comes first and reports those. */
+/** Throws EvaluationError for a value that is not of its type: validation tolerates those that were stored under another schema. */
 export function valueOf(json: unknown, type: CelType): Value {
   if (json === null || json === undefined) return null
-  if (isDynamic(type)) return dynamicValue(json)
+  if (isDynamic(type)) {
+    if ('isIntOrString' in type) checkIntOrString(json)
+    return dynamicValue(json)
+  }
   switch (type.kind) {
     case 'list':
       if (Array.isArray(json)) return new JsonList(json, type.element, type.semantics)
-      break
+      throw new EvaluationError(
+        'invalid data, expected an array for the provided schema with type=array',
+      )
     case 'map':
-      if (isJsonObject(json)) return new JsonMap(json, type.value)
-      break
     case 'object':
-      if (isJsonObject(json)) return new JsonRecord(json, type)
-      break
+      if (isJsonObject(json))
+        return type.kind === 'map' ? new JsonMap(json, type.value) : new JsonRecord(json, type)
+      throw new EvaluationError(
+        'invalid data, expected a map for the provided schema with type=object',
+      )
     case 'int':
       if (isInteger(json)) return BigInt(json)
-      break
+      throw mistyped('int', json)
     case 'double':
       if (typeof json === 'number' || typeof json === 'bigint') return Number(json)
-      break
+      throw mistyped('float', json)
     case 'bool':
       if (typeof json === 'boolean') return json
-      break
+      throw mistyped('bool', json)
     default:
       if (typeof json === 'string') return textValue(json, type)
+      throw mistyped('string', json)
   }
-  throw new EvaluationError(`invalid data, expected ${type.kind}, got ${typeof json}`)
 }
+
+function mistyped(expected: string, json: unknown): EvaluationError {
+  return new EvaluationError(`invalid data, expected ${expected}, got ${goTypeName(json)}`)
+}
+
+/** The last one that is tried. */
+const LOCAL_TIME_LAYOUT = { text: '2006-01-02T15:04:05', hasFraction: false }
 
 function textValue(text: string, { kind }: CelType): Value {
   switch (kind) {
@@ -61,12 +76,16 @@ function textValue(text: string, { kind }: CelType): Value {
     case 'duration': {
       const nanos = parseDuration(text)
       if (nanos !== undefined) return new CelDuration(nanos)
-      throw new EvaluationError(`invalid duration ${text}`)
+      throw new EvaluationError(`Invalid duration ${text}: unable to parse ${text} as duration`)
     }
     case 'timestamp': {
+      // An empty text is the epoch.
+      if (text === '') return new CelTimestamp(0n)
       const nanos = parseTimestamp(text) ?? midnightOf(text)
       if (nanos !== undefined) return new CelTimestamp(nanos, offsetMinutesOf(text))
-      throw new EvaluationError(`invalid date-time ${text}`)
+      const read = parseGoTime(text, LOCAL_TIME_LAYOUT)
+      const problem = 'error' in read ? `: ${read.error}` : ''
+      throw new EvaluationError(`Invalid date-time formatted string ${text}${problem}`)
     }
     default:
       return text
@@ -75,9 +94,12 @@ function textValue(text: string, { kind }: CelType): Value {
 
 /** Validation knows the standard alphabet, expressions the one that is safe in URLs: of the two signs in which they differ neither passes both. */
 function bytesOf(text: string): Uint8Array {
-  const foreign = text.search(/[+/]/)
-  if (foreign < 0) return Uint8Array.from(Buffer.from(text, 'base64url'))
-  const problem = `illegal base64 data at input byte ${foreign}`
+  const foreign = text.search(/[^\w=\r\n-]/)
+  // What is left over of groups of four is told by where it begins.
+  const isCut = text.replaceAll(/[\r\n]/g, '').length % 4 !== 0
+  if (foreign < 0 && !isCut) return Uint8Array.from(Buffer.from(text, 'base64url'))
+  const at = foreign < 0 ? text.length - (text.length % 4) : foreign
+  const problem = `illegal base64 data at input byte ${at}`
   throw new EvaluationError(`Invalid byte formatted string ${text}: ${problem}`)
 }
 
@@ -87,6 +109,13 @@ function midnightOf(text: string): bigint | undefined {
   const [year, month, day] = match.slice(1).map(Number)
   const seconds = utcSeconds(year!, month!, day!)
   return seconds === undefined ? undefined : seconds * NANOS_PER_SECOND
+}
+
+function checkIntOrString(json: unknown): void {
+  if (typeof json !== 'string' && !isInteger(json))
+    throw new EvaluationError(
+      'invalid data, expected XIntOrString value to be either a string or integer',
+    )
 }
 
 function dynamicValue(json: unknown): Value {
@@ -159,7 +188,7 @@ class JsonMap extends CelMap {
   }
 }
 
-/** An object with declared fields, known by their names in expressions. A field that is null is none. */
+/** An object with declared fields, known by their names in expressions. A field that is null is none, unless its type says so. */
 class JsonRecord extends CelMap {
   readonly #object: JsonObject
   readonly #type: ObjectType
@@ -187,7 +216,8 @@ class JsonRecord extends CelMap {
   }
 
   #isGiven(jsonName: string): boolean {
-    return Object.hasOwn(this.#object, jsonName) && (this.#object[jsonName] ?? null) !== null
+    const value = Object.hasOwn(this.#object, jsonName) ? this.#object[jsonName] : undefined
+    return value !== undefined && (value !== null || this.#type.hasNulls === true)
   }
 }
 

@@ -376,9 +376,10 @@ function followed(path: string, schema: Schema | undefined): Followed {
   return node === true || node === undefined ? { names } : { names, node }
 }
 
-/** A field, or a key of a map. */
+/** A field, or a key of a map, be it one that may have none. */
 function memberOf(schema: Schema | undefined, name: string): Schema | true | undefined {
-  return propertyOf(schema, name) ?? additionalOf(schema)
+  const isEmptyMap = schema?.additionalProperties === false && schema.properties === undefined
+  return propertyOf(schema, name) ?? (isEmptyMap ? true : additionalOf(schema))
 }
 
 export function validateStoredVersions(object: Stored, errors: FieldErrors): void {

@@ -33,9 +33,17 @@ function problemsOf(specs: readonly object[], jsonPath: string): readonly string
 test('a key of a map can be selected by; values of any type cannot', () => {
   const map = { type: 'object', additionalProperties: text }
   assert.deepEqual(problemsOf([map], '.spec.key'), [])
-  assert.deepEqual(problemsOf([{ type: 'object', additionalProperties: true }], '.spec.key'), [
-    'spec.selectableFields[0].jsonPath: Invalid value: ".spec.key": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-  ])
+  // A map that may have no keys is one, too.
+  for (const additionalProperties of [true, false])
+    assert.deepEqual(problemsOf([{ type: 'object', additionalProperties }], '.spec.key'), [
+      'spec.selectableFields[0].jsonPath: Invalid value: ".spec.key": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+    ])
+  const closed = { type: 'object', properties: { a: text }, additionalProperties: false }
+  assert.ok(
+    problemsOf([closed], '.spec.key').some((problem) =>
+      problem.endsWith('is an invalid path: does not refer to a valid field'),
+    ),
+  )
 })
 
 test('a path is followed until the first thing on it that is wrong', () => {

@@ -119,7 +119,7 @@ function checkAround(resource: JsonObject, value: unknown, at: string, errors: F
   errors.invalid(at, sortedJson(value), `must result in valid metadata: ${text}`)
 }
 
-/** Rules about changes find that the value was this one before. */
+/** Rules find that the value was this one before; those that all hold then are asked about a value that is new, too. */
 function checkByRules(
   schema: Schema,
   value: unknown,
@@ -131,6 +131,7 @@ function checkByRules(
   if (tree === undefined) return
   const own = new FieldErrors()
   runRules(tree, value, value, { errors: own, tolerated: own })
+  if (own.list.length === 0) runRules(tree, value, undefined, { errors: own, tolerated: own })
   for (const error of own.list) errors.list.push({ ...error, field: below(at, error.field) })
 }
 

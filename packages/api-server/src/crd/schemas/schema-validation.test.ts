@@ -176,6 +176,10 @@ test('patterns that Go refuses are refused, those that it takes are taken', () =
 const rules = (...of: readonly string[]): Schema =>
   ({ 'x-kubernetes-validations': of.map((rule) => ({ rule })) }) as Schema
 
+const optional = (rule: string): object => ({
+  'x-kubernetes-validations': [{ rule, optionalOldSelf: true }],
+})
+
 test('a default keeps the rules of its place and of all places below, as if it had been so before', () => {
   const inside: Schema = { type: 'boolean', ...rules('self') }
   const cases: readonly (readonly [Schema, readonly string[]])[] = [
@@ -184,6 +188,16 @@ test('a default keeps the rules of its place and of all places below, as if it h
       { type: 'integer', default: 1, ...rules('self != oldSelf') },
       [`${AT}.default: Invalid value: 1: failed rule: self != oldSelf`],
     ],
+    // An old value that may be missing is the default once, and missing once.
+    [
+      { type: 'integer', default: 1, ...optional('oldSelf.orValue(2) == 1') },
+      [`${AT}.default: Invalid value: 1: failed rule: oldSelf.orValue(2) == 1`],
+    ],
+    [
+      { type: 'integer', default: 1, ...optional('!oldSelf.hasValue()') },
+      [`${AT}.default: Invalid value: 1: failed rule: !oldSelf.hasValue()`],
+    ],
+    [{ type: 'integer', default: 1, ...optional('oldSelf.orValue(1) == 1') }, []],
     [
       { type: 'object', properties: { b: inside }, default: { b: false } },
       [`${AT}.default.b: Invalid value: false: failed rule: self`],

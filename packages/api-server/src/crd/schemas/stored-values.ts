@@ -5,7 +5,7 @@
 import { deepEqual } from '@gyropilot/api'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { additionalOf, isObject, itemsOf, propertyOf } from './structural-schema.ts'
-import type { Schema } from './structural-schema.ts'
+import type { JsonObject, Schema } from './structural-schema.ts'
 
 /** A stored value and the schema of its place. */
 export interface StoredValue {
@@ -44,12 +44,12 @@ export function correlatedItems(
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const byKey = new Map<string, unknown>()
-  for (const item of old) byKey.set(listKey(item, keys), item)
-  return (item) => byKey.get(listKey(item, keys))
+  for (const item of old) if (isObject(item)) byKey.set(listKey(item, keys), item)
+  return (item) => (isObject(item) ? byKey.get(listKey(item, keys)) : undefined)
 }
 
-function listKey(item: unknown, keys: readonly string[]): string {
-  return stringifyExact(keys.map((key) => (isObject(item) ? (item[key] ?? null) : null)))
+function listKey(item: JsonObject, keys: readonly string[]): string {
+  return stringifyExact(keys.map((key) => item[key] ?? null))
 }
 
 /**
