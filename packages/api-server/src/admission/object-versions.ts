@@ -1,12 +1,14 @@
 /** Objects of admission in the version that a configuration asked for, and back. */
 import { ApiError } from '../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../contracts.ts'
-import { unclassified } from '../http/errors.ts'
+import { invalid, unclassified } from '../http/errors.ts'
 import { cloneJson } from '../registry/equality.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import { DecodeError, decodeObject } from '@gyropilot/schema'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 import type { DecodedObject } from '@gyropilot/schema/decode'
 
 interface Converted {
@@ -112,9 +114,11 @@ export function replaceObject(
   unknownFields: 'refused' | 'dropped' = 'dropped',
 ): void {
   const { resource, subresource } = request
-  checkKind(changed, request, registry)
-  const own = inVersion(changed, seenAs, resource, registry) as Draft
   const served = registry?.get(resource.group, resource.version, resource.resource)
+  if (served?.custom === true && request.object?.['kind'] === resource.kind)
+    checkCustomKind(changed, seenAs)
+  else checkKind(changed, request, registry)
+  const own = inVersion(changed, seenAs, resource, registry) as Draft
   const decoded =
     subresource === '' && served !== undefined
       ? decode(served, own, unknownFields === 'refused')
@@ -122,6 +126,24 @@ export function replaceObject(
   const target = request.object!
   for (const key of Object.keys(target)) delete target[key]
   Object.assign(target, decoded)
+}
+
+/** Throws DecodeError for a custom resource that does not say what it is, and ApiError for one of another kind or version. */
+function checkCustomKind(changed: Stored, seenAs: ResourceInfo): void {
+  const { apiVersion = '', kind } = changed
+  if (typeof kind !== 'string' || kind === '')
+    throw new DecodeError(`Object 'Kind' is missing in '${stringifyExact(sortedJson(changed))}'`)
+  const wanted = `${seenAs.group}/${seenAs.version}`
+  if (apiVersion !== wanted) {
+    const slash = apiVersion.includes('/') ? '' : '/'
+    throw unclassified(
+      `${slash}${apiVersion}, Kind=${kind} is unstructured and is not suitable for converting to ${JSON.stringify(wanted)}`,
+    )
+  }
+  if (kind === seenAs.kind) return
+  const errors = new FieldErrors()
+  errors.invalid('kind', kind, `must be ${seenAs.kind}`)
+  throw invalid(seenAs.group, kind, changed['metadata']?.name ?? '', errors.list)
 }
 
 /** Throws DecodeError for an object that says it is of a kind that nobody knows, and ApiError for one of another kind. */
@@ -134,7 +156,7 @@ function checkKind(
   const [first = '', second] = apiVersion.split('/')
   const [group, version] = second === undefined ? ['', first] : [first, second]
   const isSame = kind === object?.['kind']
-  // Kinds of subresources, and those of custom resources that changed their mind, are for others to judge.
+  // Kinds of subresources are for others to judge.
   const named = !isSame || (subresource === '' && group !== resource.group)
   const isKnown = registry
     .all()
@@ -146,15 +168,14 @@ function checkKind(
     throw new DecodeError(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
     )
-  const served = registry.get(resource.group, resource.version, resource.resource)
-  if (isSame || subresource !== '' || served?.custom === true) return
+  if (isSame || subresource !== '') return
   const internal = `${resource.group.split('.')[0] || 'core'}.${resource.kind}`
   throw unclassified(`converting (${version}.${kind}) to (${internal}): unknown conversion`)
 }
 
 function decode(served: ServedResource, object: Draft, strict: boolean): Draft {
-  // Custom objects lose what they may not have without a word.
-  const decoded = served.decode?.(object) ?? decodeBuiltIn(served, object, strict)
+  // Custom objects lose what they may not have without a word. Nulls are no client's: they stay, and are refused.
+  const decoded = served.decode?.(object, undefined, true) ?? decodeBuiltIn(served, object, strict)
   if (decoded === undefined) return object
   // Kinds that are kept in another version get their defaults there.
   if (served.storage.toStored === undefined) served.rules.defaults?.(decoded.object)

@@ -68,7 +68,7 @@ function optionsOf(
     kind: OPTIONS_KINDS[operation],
     apiVersion,
     ...(dryRun === undefined || dryRun === false ? {} : { dryRun: ['All'] }),
-    ...options,
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
   }
 }
 

@@ -1,5 +1,5 @@
 /** What CONNECT asks for, as admission sees it: the options of the query, in the kind of the subresource. */
-import type { Draft } from '@gyropilot/schema/objects'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { SubresourceCall } from '../contracts.ts'
 import { isAsked } from '../subresources/query-flag.ts'
 
@@ -35,4 +35,18 @@ function optionsOf(subresource: string, query: URLSearchParams, path: string): o
       }
     }
   }
+}
+
+/** The query that asks for what admission has made of the options. What goes to a proxy goes on as it was sent. */
+export function connectionQuery(
+  { subresource, query }: Pick<Connection, 'subresource' | 'query'>,
+  options: Stored,
+): URLSearchParams {
+  if (subresource === 'proxy') return query
+  const asked = new URLSearchParams()
+  for (const flag of FLAGS) if (options[flag] === true) asked.append(flag, 'true')
+  if (options['container']) asked.append('container', options['container'])
+  for (const word of options['command'] ?? []) asked.append('command', word)
+  for (const port of options['ports'] ?? []) asked.append('ports', String(port))
+  return asked
 }

@@ -11,6 +11,7 @@ import type { Answer } from '../http/answer.ts'
 import { badRequest, namespaceMissing, unclassified } from '../http/errors.ts'
 import type { ParsedBody } from '../http/request-body.ts'
 import { headerOf } from '../http/exchange.ts'
+import { cloneJson } from '../registry/equality.ts'
 import { inputType } from '../http/negotiation.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
@@ -18,7 +19,7 @@ import type { AdmissionChain } from './writes/admission-chain.ts'
 import { listAnswer, notAList, objectAnswer } from './answers/answers.ts'
 import { applyPatchBody } from './writes/apply-body.ts'
 import type { ResourceCall } from './call.ts'
-import { connectionOptions } from './connection-options.ts'
+import { connectionOptions, connectionQuery } from './connection-options.ts'
 import { decodeDraft, type Decoding, type ExpectedKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
@@ -147,9 +148,10 @@ export class SubresourceEndpoint {
       namespace: call.namespace,
       name: call.name,
     }
+    // Of connections that which admission leaves.
+    let { query } = call.info
     const common = {
       ...base,
-      query: call.info.query,
       user: call.user,
       nowMs: this.#parts.clock.nowMs(),
       server,
@@ -158,6 +160,7 @@ export class SubresourceEndpoint {
       ...[options, body, verb = method, appliedFields]: Parameters<Invoke>
     ): SubresourceCall => ({
       ...common,
+      query,
       appliedFields,
       warn: (text) => call.warnings.add(text),
       method: verb,
@@ -176,7 +179,7 @@ export class SubresourceEndpoint {
     const parentOf = (): Stored | undefined =>
       server.get(group, resource, call.namespace, call.name)
     const connects = CONNECTIONS.has(call.subresource)
-    if (connects) await this.#admitConnection(call)
+    if (connects) query = await this.#admitConnection(call)
     if (method === 'GET' && call.subresource === '' && call.name === '')
       return this.#listed(call, await invoke(NO_WRITE_OPTIONS, undefined))
     if (connects || method === 'GET' || method === 'DELETE') {
@@ -192,15 +195,20 @@ export class SubresourceEndpoint {
     return this.#handlerAnswer(call, await invoke(options, body, method, owners))
   }
 
-  async #admitConnection(call: ResourceCall): Promise<void> {
-    const { subresource, info } = call
+  /** The query by which the connection is made: that of the request, unless admission has changed its options. */
+  async #admitConnection(call: ResourceCall): Promise<URLSearchParams> {
+    const { subresource } = call
+    const { query } = call.info
     const path = subresource === 'proxy' ? passedCallOf(call).path : ''
     const { info: resource } = call.resource
+    const options = connectionOptions({ resource, subresource, query, path })
+    const sent = cloneJson(options)
     await this.#parts.admission.admitConnect(
       targetOf(call),
       writeContextOf(call, NO_WRITE_OPTIONS, undefined),
-      connectionOptions({ resource, subresource, query: info.query, path }),
+      options,
     )
+    return deepEqual(options, sent) ? query : connectionQuery({ subresource, query }, options)
   }
 
   /** What a POST or PUT sends, judged: its options, its body, and whether it is of no version in which owners could be told. */

@@ -34,7 +34,7 @@ const USER = objectType('kubernetes.UserInfo', {
   groups: listType(STRING),
   extra: mapType(STRING, listType(STRING)),
 })
-export const REQUEST_TYPE = objectType('kubernetes.AdmissionRequest', {
+const REQUEST_FIELDS = {
   kind: KIND,
   resource: RESOURCE,
   subResource: STRING,
@@ -47,7 +47,12 @@ export const REQUEST_TYPE = objectType('kubernetes.AdmissionRequest', {
   userInfo: USER,
   dryRun: BOOL,
   options: DYN,
-})
+}
+/** The options of CONNECT are null. */
+export const REQUEST_TYPE: ObjectType = {
+  ...objectType('kubernetes.AdmissionRequest', REQUEST_FIELDS),
+  hasNulls: true,
+}
 export const NAMESPACE_TYPE = objectType('kubernetes.Namespace', {
   metadata: objectType('kubernetes.NamespaceMetadata', {
     name: STRING,

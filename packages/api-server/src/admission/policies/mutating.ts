@@ -241,6 +241,8 @@ async function applyMutation(
     patchType === 'JSONPatch'
       ? patched(current, jsonFor(result))
       : applyConfiguration(world, current, result, seenAs)
+  if (isCustomScale(world, request))
+    throw new MutationError('request to convert CR to an invalid group/version: autoscaling/v1')
   await prepareVersion(changed, seenAs, request.resource, world.registry)
   try {
     replaceObject(request, changed, seenAs, world.registry, 'refused')
@@ -249,6 +251,14 @@ async function applyMutation(
     if (error instanceof DecodeError) throw internalError(error.message)
     throw error
   }
+}
+
+/** What patches make of the scale of a custom resource, kube-apiserver takes for the resource itself. */
+function isCustomScale(
+  { registry }: AdmissionWorld,
+  { resource: { group, version, resource }, subresource }: AdmissionRequest,
+): boolean {
+  return subresource === 'scale' && registry?.get(group, version, resource)?.custom === true
 }
 
 /** Throws MutationError for what JSON cannot say. */

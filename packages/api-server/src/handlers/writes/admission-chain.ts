@@ -88,7 +88,7 @@ export class AdmissionChain {
     await this.validate(request)
   }
 
-  /** `options`: what the query asks for. A plugin that changes them changes nothing of what is done, unlike upstream. */
+  /** `options`: what the query asks for; plug-ins may change them. */
   async admitConnect(target: Target, context: WriteContext, options: Draft): Promise<void> {
     const request = admissionRequest('CONNECT', target, context, options, undefined)
     await this.mutate(request)

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { makeNamespace, pod, startServer } from '../../bootstrap/fixtures.ts'
+import {
+  DEFINITIONS,
+  STRING,
+  THINGS,
+  definition,
+  object,
+  served,
+  thing,
+} from '../../crd/rules.fixtures.ts'
+import type { AnyValue } from '../../testing/test-server.ts'
+import { patchOf, review, startWebhook } from '../../testing/webhook-server.ts'
+
+let patch: object = {}
+const hook = await startWebhook((body: AnyValue) => review(body, patchOf(patch)))
+const server = await startServer()
+const { call } = server
+const ns = await makeNamespace(server, 'default')
+after(async () => {
+  await hook.stop()
+  await server.server.stop()
+})
+
+await call('POST', DEFINITIONS, definition(object({ a: STRING })))
+await served()
+const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+await call('POST', configurations, {
+  metadata: { name: 'm' },
+  webhooks: [
+    {
+      name: 'change.example.com',
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      clientConfig: { url: hook.url, caBundle: hook.caBundle },
+      rules: [
+        {
+          apiGroups: ['*'],
+          apiVersions: ['*'],
+          resources: ['things', 'pods/*'],
+          operations: ['*'],
+        },
+      ],
+    },
+  ],
+})
+
+const WHOLE = '{"apiVersion":"spec-x.example.com/v1","metadata":'
+for (const [title, change, status, text] of [
+  [
+    'a null where none is allowed is refused',
+    { op: 'replace', path: '/spec', value: null },
+    422,
+    'Thing.spec-x.example.com "a" is invalid: spec: Invalid value: "null": spec in body must be of type object: "null"',
+  ],
+  [
+    'another kind is refused',
+    { op: 'replace', path: '/kind', value: 'Nope' },
+    422,
+    'Nope.spec-x.example.com "a" is invalid: kind: Invalid value: "Nope": must be Thing',
+  ],
+  [
+    'another version is an error',
+    { op: 'replace', path: '/apiVersion', value: 'v9' },
+    500,
+    '/v9, Kind=Thing is unstructured and is not suitable for converting to "spec-x.example.com/v1"',
+  ],
+  [
+    'no kind is an error',
+    { op: 'remove', path: '/kind' },
+    500,
+    `Internal error occurred: Object 'Kind' is missing in '${WHOLE}`,
+  ],
+] as const)
+  test(`of what a webhook makes of a custom resource ${title}`, async () => {
+    patch = change
+    const answer = await call('POST', THINGS, thing({ a: 'x' }))
+    assert.equal(answer.body.message.slice(0, text.length), text)
+    assert.equal(answer.status, status)
+  })
+
+for (const [method, subresource] of [
+  ['GET', 'exec?command=ls'],
+  ['POST', 'attach?stdin=true'],
+] as const)
+  test(`the container that a webhook names is that of ${method} ${subresource}`, async () => {
+    patch = { op: 'add', path: '/container', value: 'other' }
+    await call('POST', `${ns}/pods`, pod('p'))
+    const { status, body } = await call(method, `${ns}/pods/p/${subresource}`)
+    assert.deepEqual([status, body.message], [400, 'container other is not valid for pod p'])
+  })
