@@ -8,6 +8,8 @@
 #   scripts/find-client.sh python           a PYTHONPATH with python3-kubernetes and python3-pytest; from Debian
 #   scripts/find-client.sh prometheus       Prometheus; from Debian
 #   scripts/find-client.sh go               a folder with Go and k8s.io/client-go as a GOPATH; from Debian
+#   scripts/find-client.sh go-api-server    the same with k8s.io/apiserver and k8s.io/metrics
+#   scripts/find-client.sh etcd             etcd; from Debian
 set -euo pipefail
 
 readonly CLIENT_NODE=2.0.1
@@ -75,7 +77,8 @@ runs_here() {
   case $client in
   prometheus) "$1/usr/bin/prometheus" --version >/dev/null 2>&1 ;;
   python) PYTHONPATH=$1/usr/lib/python3/dist-packages python3 -c 'import kubernetes, pytest' 2>/dev/null ;;
-  go) "$(echo "$1"/usr/lib/go-*/bin/go)" version >/dev/null 2>&1 ;;
+  etcd) "$1/usr/bin/etcd" --version >/dev/null 2>&1 ;;
+  go | go-api-server) "$(echo "$1"/usr/lib/go-*/bin/go)" version >/dev/null 2>&1 ;;
   esac
 }
 
@@ -100,12 +103,16 @@ client=${1:-}
     ;;
   prometheus) from_debian '^prometheus$' prometheus ;;
   go) from_debian '^golang-' golang-go golang-k8s-client-go-dev ;;
+  go-api-server)
+    from_debian '^golang-' golang-go golang-k8s-client-go-dev golang-k8s-apiserver-dev golang-k8s-apiextensions-apiserver-dev golang-k8s-metrics-dev
+    ;;
+  etcd) from_debian '^etcd-server$' etcd-server ;;
   *) fail "no client is called '$client'; see the head of scripts/find-client.sh" ;;
   esac
 }
 case $client in
 kubectl-* | helm-*) echo "$cache/$client/${client%%-*}" ;;
 python) echo "$cache/$client/usr/lib/python3/dist-packages" ;;
-prometheus) echo "$cache/$client/usr/bin/prometheus" ;;
+prometheus | etcd) echo "$cache/$client/usr/bin/$client" ;;
 *) echo "$cache/$client" ;;
 esac

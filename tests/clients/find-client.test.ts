@@ -29,6 +29,8 @@ test('a client that cannot be had is an error of one line, which names it and wh
     ['python', 'python is fetched with python3, which is not installed'],
     ['prometheus', 'prometheus is fetched with apt-get, which is not installed'],
     ['go', 'go is fetched with apt-get, which is not installed'],
+    ['go-api-server', 'go-api-server is fetched with apt-get, which is not installed'],
+    ['etcd', 'etcd is fetched with apt-get, which is not installed'],
     ['kubectl-1.31', "no client is called 'kubectl-1.31'; see the head of scripts/find-client.sh"],
     ['', "no client is called ''; see the head of scripts/find-client.sh"],
   ] as const) {

@@ -5,11 +5,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpsRequest } from 'node:https'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -17,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createClusterCertificates } from '@gyropilot/api-server'
 import type { ClusterCertificates } from '@gyropilot/api-server'
 import { SystemClock, SystemRandom } from '@gyropilot/foundation'
+import { freePort } from './free-port.ts'
 import { finished, kubectlBinary, repository } from './gyro-process.ts'
 import { startCommand } from './running-command.ts'
 import type { Running } from './running-command.ts'
@@ -39,15 +37,6 @@ function kubectlBinaryPath(): string {
 }
 
 const program = (name: string): string => join(assets, name)
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 interface Harness {
   readonly server: string

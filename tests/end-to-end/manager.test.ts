@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +11,7 @@ import {
   issueCertificate,
   privateKeyPem,
 } from '../../packages/foundation/src/x509/index.ts'
+import { freePort } from './free-port.ts'
 import { eventually, finished, repository, startGyro } from './gyro-process.ts'
 import type { GyroProcess } from './gyro-process.ts'
 import { startManager } from './manager-process.ts'
@@ -46,15 +45,6 @@ async function manager(...args: string[]): Promise<ManagerProcess> {
   ])
   started.push(running)
   return running
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 const leading = (running: ManagerProcess) => running.logged('Successfully acquired lease')
