@@ -54,10 +54,12 @@ async function verdict<T extends KubernetesObject>(
   request: AdmissionRequest<T>,
   admit: Admit<T>,
 ): Promise<object> {
+  // Whoever edits the object in its place returns what was asked about: the difference is that to a copy.
+  const sent = structuredClone(request.object)
   try {
     const object = await admit(request)
-    if (object === undefined || request.object === undefined) return { allowed: true }
-    const patch = createJsonPatch(request.object, object)
+    if (object === undefined || sent === undefined) return { allowed: true }
+    const patch = createJsonPatch(sent, object)
     if (patch.length === 0) return { allowed: true }
     return {
       allowed: true,

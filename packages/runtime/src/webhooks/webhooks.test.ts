@@ -38,6 +38,12 @@ test('what an admission webhook returns is the answer: nothing, the object, or a
   assert.deepEqual(applyJsonPatch(website('a'), patch), { ...website('a'), spec: { html: 'x' } })
 })
 
+test('an object that is edited in its place is a patch, too', async () => {
+  const answer = await admitted(({ object }) => Object.assign(object!, { spec: { html: 'x' } }))
+  const patch = JSON.parse(Buffer.from(answer.patch, 'base64').toString()) as JsonPatchOperation[]
+  assert.deepEqual(applyJsonPatch(website('a'), patch), { ...website('a'), spec: { html: 'x' } })
+})
+
 test('a deletion has nothing to patch', async () => {
   const deletion = { operation: 'DELETE', object: undefined, oldObject: website('a') }
   const seen: unknown[] = []
