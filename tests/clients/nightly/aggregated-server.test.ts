@@ -1,45 +1,20 @@
 /** An API server made of k8s.io/apiserver, as people aggregate them, behind one `gyro up`. */
 import assert from 'node:assert/strict'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { freePort } from '../../end-to-end/free-port.ts'
-import { eventually, repository, startGyro } from '../../end-to-end/gyro-process.ts'
+import { eventually, startGyro } from '../../end-to-end/gyro-process.ts'
 import type { GyroProcess } from '../../end-to-end/gyro-process.ts'
 import { startCommand } from '../../end-to-end/running-command.ts'
 import type { Running } from '../../end-to-end/running-command.ts'
-import { findClient, runClient } from '../client-process.ts'
+import { findClient } from '../client-process.ts'
+import { goProgram } from '../go-program.ts'
 
 const GROUP = 'fleet.example.com'
 const SHIP = { apiVersion: `${GROUP}/v1`, kind: 'Ship' }
-
-/** The first build compiles k8s.io/apiserver, which takes minutes; its parts are kept beside it. */
-async function built(folder: string): Promise<string> {
-  const found = findClient('go-api-server')
-  const [root = ''] = globSync(join(found, 'usr/lib/go-*/'))
-  const cache = join(repository, '.gyropilot/clients/go-cache')
-  mkdirSync(cache, { recursive: true })
-  const env = {
-    ...process.env,
-    GOROOT: root,
-    GOPATH: join(found, 'usr/share/gocode'),
-    GOCACHE: cache,
-    GO111MODULE: 'off',
-    CGO_ENABLED: '0',
-  }
-  const program = join(folder, 'aggregated-server')
-  const source = join(repository, 'tests/clients/programs/aggregated-server')
-  const { code, text } = await runClient(
-    join(root, 'bin/go'),
-    ['build', '-o', program, '.'],
-    env,
-    source,
-  )
-  assert.equal(code, 0, text)
-  return program
-}
 
 interface Fleet {
   readonly gyro: GyroProcess
@@ -54,7 +29,7 @@ interface Fleet {
 async function fleetServer(t: TestContext): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'aggregated-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const program = await built(folder)
+  const program = await goProgram('go-api-server', 'aggregated-server', folder)
   const gyro = await startGyro()
   t.after(() => gyro.stop())
   const [clientPort, peerPort, port] = [await freePort(), await freePort(), await freePort()]

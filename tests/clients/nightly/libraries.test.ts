@@ -1,12 +1,13 @@
 /** Programs written with the client libraries of three languages, and Prometheus, against one `gyro up`. */
 import assert from 'node:assert/strict'
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { eventually, repository, startGyro } from '../../end-to-end/gyro-process.ts'
 import type { GyroProcess } from '../../end-to-end/gyro-process.ts'
 import { findClient, runClient, workedIn } from '../client-process.ts'
+import { goProgram } from '../go-program.ts'
 import { startCommand } from '../../end-to-end/running-command.ts'
 
 const programs = join(repository, 'tests/clients/programs')
@@ -68,24 +69,8 @@ const GO_WORKED = [
   'deletions',
 ]
 
-/** The first build compiles client-go, which takes minutes; its parts are kept beside it. */
 test('client-go, in JSON and in protobuf', async () => {
-  const found = findClient('go')
-  const [root = ''] = globSync(join(found, 'usr/lib/go-*/'))
-  const cache = join(repository, '.gyropilot/clients/go-cache')
-  mkdirSync(cache, { recursive: true })
-  const env = {
-    ...process.env,
-    GOROOT: root,
-    GOPATH: join(found, 'usr/share/gocode'),
-    GOCACHE: cache,
-    GO111MODULE: 'off',
-    CGO_ENABLED: '0',
-  }
-  const program = join(folder, 'client')
-  const build = ['build', '-o', program, join(programs, 'client.go')]
-  const built = await runClient(join(root, 'bin/go'), build, env)
-  assert.equal(built.code, 0, built.text)
+  const program = await goProgram('go', 'client.go', folder)
   for (const [namespace, ...format] of [
     ['in-go'],
     ['in-go-protobuf', 'application/vnd.kubernetes.protobuf'],
