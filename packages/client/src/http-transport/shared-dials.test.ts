@@ -39,7 +39,20 @@ test('all wait for one dial, and the next begins another when that has taken 2 s
   assert.equal(dials.length, 3)
 })
 
-test('the first dial that ends counts for all who wait, and what comes of the others is no concern of theirs', async () => {
+test('the failure of a dial that hung is not told while a later one may succeed', async () => {
+  const { clock, dials, told, wait } = world()
+  wait('a')
+  await clock.advance(2_000)
+  wait('b')
+  dials[0]!.reject(new Error('handshake timeout'))
+  await clock.advance(0)
+  assert.deepEqual(told, [])
+  dials[1]!.resolve()
+  await clock.advance(0)
+  assert.deepEqual(told, ['a: connected', 'b: connected'])
+})
+
+test('what comes of the later dial counts for all who wait, and what comes of the others then is no concern of theirs', async () => {
   for (const [end, expected] of [
     [(dial: PromiseWithResolvers<void>) => dial.resolve(), 'connected'],
     [(dial: PromiseWithResolvers<void>) => dial.reject(new Error('refused')), 'refused'],

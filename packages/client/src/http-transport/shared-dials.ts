@@ -5,12 +5,14 @@ const PATIENCE_MS = 2_000
 
 /**
  * Whoever needs a connection waits for the same dial. One that takes long may hang where the next one would not, at a load
- * balancer with a dead machine behind it: whoever comes then begins another, and the first that ends counts for all.
+ * balancer with a dead machine behind it: whoever comes then begins another. The first that succeeds counts for all who wait,
+ * and so does the failure of the one begun last: the others have hung already.
  */
 export class SharedDials {
   readonly #clock: Clock
   readonly #dial: () => Promise<void>
   #ended: PromiseWithResolvers<void> | undefined
+  #last: Promise<void> | undefined
   #begunMs = 0
 
   constructor(clock: Clock, dial: () => Promise<void>) {
@@ -18,17 +20,24 @@ export class SharedDials {
     this.#dial = dial
   }
 
-  /** Rejects with what made the dial fail. */
+  /** Rejects with what made the dial fail that was begun last. */
   next(): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
     const isHopeful = this.#ended !== undefined && nowMs - this.#begunMs < PATIENCE_MS
     const ended = (this.#ended ??= Promise.withResolvers<void>())
     if (!isHopeful) {
       this.#begunMs = nowMs
-      const settled = (): void => {
+      const dial = (this.#last = this.#dial())
+      const end = (tell: () => void): void => {
         if (this.#ended === ended) this.#ended = undefined
+        tell()
       }
-      this.#dial().finally(settled).then(ended.resolve, ended.reject)
+      dial.then(
+        () => end(ended.resolve),
+        (error: unknown) => {
+          if (this.#last === dial) end(() => ended.reject(error))
+        },
+      )
     }
     return ended.promise
   }
