@@ -4,7 +4,7 @@
 //   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`; `nightly`: those that no other run has
 import { spawn, spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { availableParallelism, constants, setPriority } from 'node:os'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { root } from './source-files.ts'
 
@@ -33,10 +33,11 @@ const testRun = [
 /** Each file has a cluster of its own, and waits most of the time. */
 const kubectlRun = [...testRun, '--test-concurrency=2']
 /** What computes takes every core that what waits leaves idle. */
-const computingRun = [...testRun, `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`]
+const computingRun = ['scripts/run-tests.ts']
 /**
- * Hundreds of processes load the same modules. Node strips and compiles each of them once: 60 files of tests took 36 s of CPU without
- * this, 24 s the first time with it, 19 s from then on. Not for steps that run programs: those keep what they compiled themselves.
+ * Dozens of processes load the same modules. Node strips and compiles each of them once: 60 files of tests, each in a process of its
+ * own, took 36 s of CPU without this, 24 s the first time with it, 19 s from then on. Not for steps that run programs: those keep what
+ * they compiled themselves.
  */
 const compiled = join(root, 'node_modules', '.cache', 'compiled-tests')
 const SOURCES = ['packages', 'scripts', 'tests', 'benchmarks', 'examples']

@@ -2,6 +2,8 @@
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
+type TestPass = Extract<TestEvent, { readonly type: 'test:pass' }>['data']
+
 interface Failure {
   readonly name: string
   readonly file?: string
@@ -17,7 +19,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   let skipped = 0
   for await (const event of source) {
     if (event.type === 'test:stderr') yield event.data.message
-    if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
+    if (event.type === 'test:pass' && !holdsTests(event.data)) {
       if (event.data.skip !== undefined || event.data.todo !== undefined) skipped++
       else passed++
     }
@@ -30,6 +32,11 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     }
   }
   yield `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`
+}
+
+/** Suites, and files of which several run in one process. */
+function holdsTests({ name, details }: TestPass): boolean {
+  return details.type === 'suite' || name.endsWith('.test.ts')
 }
 
 function describe({ name, file = '', line, details }: Failure): string {
