@@ -58,6 +58,10 @@ test('a selector that cannot be parsed is refused in the words of the API server
     ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
     ['a in (b,=)', "unable to parse requirement: found '=', expected: ',', or identifier"],
     [
+      'a<9223372036854775808',
+      "unable to parse requirement: values[0]: Invalid value: \"9223372036854775808\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
       'a>b',
       "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer",
     ],

@@ -77,9 +77,9 @@ function satisfies(requirement: LabelRequirement, labels: Labels | undefined): b
       return !present
     case 'gt':
     case 'lt': {
-      if (!present || !INTEGER.test(value)) return false
-      const actual = BigInt(value.replace('+', ''))
-      const bound = BigInt(values[0]!.replace('+', ''))
+      const actual = present ? integerOf(value) : undefined
+      const bound = integerOf(values[0]!)
+      if (actual === undefined || bound === undefined) return false
       return operator === 'gt' ? actual > bound : actual < bound
     }
   }
@@ -102,7 +102,13 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
     : key + symbol + values.join(',')
 }
 
-const INTEGER = /^[+-]?\d+$/
+/** An integer of 64 bits. */
+function integerOf(text: string): bigint | undefined {
+  if (!/^[+-]?0*\d{1,19}$/.test(text)) return undefined
+  const value = BigInt(text.replace('+', ''))
+  return BigInt.asIntN(64, value) === value ? value : undefined
+}
+
 const OPERATORS = ['in', 'notin', '=', '==', '!=', 'gt', 'lt', 'exists', '!']
 
 /** A checked requirement. Throws InvalidSelectorError. */
@@ -159,7 +165,7 @@ function operatorProblems(operator: string, values: readonly string[]): readonly
     case 'lt':
       if (values.length !== 1)
         return invalid("for 'Gt', 'Lt' operators, exactly one value is required")
-      if (INTEGER.test(values[0]!)) return []
+      if (integerOf(values[0]!) !== undefined) return []
       return [
         `values[0]: Invalid value: ${JSON.stringify(values[0])}: for 'Gt', 'Lt' operators, the value must be an integer`,
       ]

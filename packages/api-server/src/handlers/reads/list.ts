@@ -1,5 +1,6 @@
 /** Lists. Contract: docs/behaviour/api-server/storage-and-watch.md, "List" and "Pages". */
 import type { Clock } from '@gyropilot/foundation'
+import { dnsLabelProblems } from '@gyropilot/api'
 import { ApiError } from '../../contracts.ts'
 import { badRequest, expired } from '../../http/errors.ts'
 import { goQuote } from '@gyropilot/schema/go-quote'
@@ -14,7 +15,7 @@ import { reachRevision } from './revisions.ts'
 
 export interface ListRequest {
   readonly resource: ServedResource
-  /** Empty: all namespaces, or a cluster-scoped resource. */
+  /** That of the path, or else of the field selector. Empty: all namespaces, or a cluster-scoped resource. */
   readonly namespace: string
   readonly options: ListOptions
   readonly selection: Selection
@@ -22,9 +23,17 @@ export interface ListRequest {
 
 /** Throws for options that cannot be read. */
 export function listRequestOf(call: ResourceCall, watch: boolean): ListRequest {
-  const { resource, namespace, name, info } = call
+  const { resource, name, info } = call
   const options = listOptions(info.query, watch)
+  const namespace = call.namespace || pinnedNamespace(resource, options)
   return { resource, namespace, options, selection: selectionOf(resource, options, name) }
+}
+
+/** A collection of all namespaces of which one is selected is the collection of that one: its tokens too. */
+function pinnedNamespace({ info }: ServedResource, { fields }: ListOptions): string {
+  if (!info.namespaced || fields.matchesEverything) return ''
+  const namespace = fields.pinned('metadata.namespace') ?? ''
+  return dnsLabelProblems(namespace).length === 0 ? namespace : ''
 }
 
 interface ListedPage {
@@ -55,7 +64,7 @@ export async function listPage(
   const paged = options.limit > 0 || paging === 'always'
   const exact =
     options.resourceVersionMatch === 'Exact' ||
-    (version > 0 && paged && options.resourceVersionMatch === '')
+    (version > 0 && paged && options.resourceVersionMatch === '' && !isOneObject(request))
   const found = scan(store, request, exact ? version : undefined)
   if (found === 'expired') throw expired(TOO_OLD)
   return readPage(request, found, options.limit)
@@ -147,16 +156,17 @@ async function readPage(
 }
 
 function pageOf(
-  { resource, namespace, selection, options }: ListRequest,
+  request: ListRequest,
   { revision, entries, count }: StoreScan,
   limit: number,
 ): ListedPage {
+  const { resource, namespace, selection, options } = request
   const { labels, fields } = selection
   const selected = labels !== undefined || fields !== undefined
   if (!selected && limit === 0)
     return { revision, entries: Array.isArray(entries) ? entries : [...entries] }
   const found: StoredEntry[] = []
-  const pages = limit > 0 && !isOneObject(resource, namespace, options)
+  const pages = limit > 0 && !isOneObject(request)
   for (const entry of entries) {
     // There is another page even if nothing on it will match: that is not looked at yet.
     if (pages && found.length === limit) {
@@ -171,12 +181,8 @@ function pageOf(
 }
 
 /** Who selects a name where it is the whole key asks for one object, which has no pages. */
-function isOneObject(
-  { info }: ServedResource,
-  namespace: string,
-  { fields }: ListOptions,
-): boolean {
-  if (info.namespaced && namespace === '') return false
+function isOneObject({ resource, namespace, options: { fields } }: ListRequest): boolean {
+  if (resource.info.namespaced && namespace === '') return false
   return !fields.matchesEverything && (fields.pinned('metadata.name') ?? '') !== ''
 }
 
