@@ -9,7 +9,7 @@ import {
 import { goQuote } from '@gyropilot/schema/go-quote'
 import { parseInteger } from '../http/query-numbers.ts'
 import { badRequest, invalid } from '../http/errors.ts'
-import { isTrue } from '../http/request-info.ts'
+import { isTrue, isWatch } from '../http/request-info.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { validateFieldManager } from '@gyropilot/schema/validation/metadata'
 
@@ -32,6 +32,8 @@ export interface DeleteOptions {
 }
 
 export interface ListOptions {
+  /** Judged as those of a watch: below `/watch/` only what `?watch` names one is. */
+  readonly watch: boolean
   readonly labels: LabelQuery
   readonly fields: FieldQuery
   /** 0: no limit. */
@@ -157,6 +159,7 @@ export function listOptions(query: URLSearchParams, watch: boolean): ListOptions
   if (query.size === 0) return NO_LIST_OPTIONS
   const initial = query.get('sendInitialEvents')
   const options: ListOptions = {
+    watch: watch && isWatch(query),
     ...numbersOf(query),
     ...selectorsOf(query),
     continueToken: query.get('continue') ?? '',
@@ -167,7 +170,7 @@ export function listOptions(query: URLSearchParams, watch: boolean): ListOptions
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
   }
   const errors = new FieldErrors()
-  if (watch) validateWatch(options, errors)
+  if (options.watch) validateWatch(options, errors)
   else validateList(options, errors)
   if (errors.list.length > 0) throw invalid(GROUP, 'ListOptions', '', errors.list)
   return options
@@ -191,6 +194,7 @@ function selectorsOf(query: URLSearchParams): Pick<ListOptions, 'labels' | 'fiel
 }
 
 const NO_LIST_OPTIONS: ListOptions = {
+  watch: false,
   labels: LabelQuery.everything,
   fields: FieldQuery.everything,
   limit: 0,

@@ -131,7 +131,7 @@ class WatchSession {
       if (ready !== undefined) await ready
       if (this.#ended) break
     }
-    if (!this.#ended && options.allowWatchBookmarks)
+    if (!this.#ended && options.allowWatchBookmarks && options.watch)
       this.#bookmark(snapshot.revision, { 'k8s.io/initial-events-end': 'true' })
     return snapshot.revision
   }
