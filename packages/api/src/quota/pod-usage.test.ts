@@ -135,13 +135,14 @@ test('Given pods that leave something unsaid, then every container and init cont
     'requests.ephemeral-storage',
     'requests.example.com/x',
   ]
-  assert.deepEqual(pods.unstated?.(podOf(spec), names), [
-    'cpu for: a,z',
-    'limits.cpu for: a,b,z',
-    'memory for: b,z',
-  ])
+  const unstated = ['cpu for: a,z', 'limits.cpu for: a,b,z', 'memory for: b,z']
+  assert.deepEqual(pods.unstated?.(podOf(spec), names), unstated)
   assert.deepEqual(pods.unstated?.(podOf(spec), ['requests.memory']), ['requests.memory for: b,z'])
-  assert.deepEqual(pods.unstated?.(podOf({ ...spec, resources: { requests: {} } }), names), [])
+  const ofWholePod = (resources: object): readonly string[] | undefined =>
+    pods.unstated?.(podOf({ ...spec, resources }), names)
+  assert.deepEqual(ofWholePod({ requests: { cpu: '0' } }), [])
+  assert.deepEqual(ofWholePod({ limits: { memory: '1Gi' } }), [])
+  assert.deepEqual(ofWholePod({ requests: {}, limits: {} }), unstated)
 })
 
 test('Pods: create, update that changes the Terminating scope, update of `resize`', () => {

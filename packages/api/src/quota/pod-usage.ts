@@ -83,8 +83,9 @@ function isCharged(pod: Pod, nowMs: number): boolean {
 }
 
 function unstatedAmounts({ spec }: Pod, quotaNames: readonly string[]): readonly string[] {
-  // What the pod says as a whole stands for all its containers.
-  if (spec?.resources !== undefined) return []
+  // What the pod says as a whole stands for all its containers, if it says anything.
+  const { requests, limits } = spec?.resources ?? {}
+  if (Object.keys({ ...requests, ...limits }).length > 0) return []
   const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
   const unstated: string[] = []
   for (const quotaName of quotaNames.filter((name) => TO_BE_STATED.has(name)).toSorted()) {
