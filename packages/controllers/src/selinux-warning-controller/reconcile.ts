@@ -26,6 +26,7 @@ export function* reconcile(observed: ObservedPod): Reconcile {
     cache.forget(keyOf(pod))
     return
   }
+  cache.admit(keyOf(pod), pod.metadata?.uid)
   const errors: unknown[] = []
   const mounted = labelsOfMounts(pod)
   for (const volume of pod.spec?.volumes ?? []) {

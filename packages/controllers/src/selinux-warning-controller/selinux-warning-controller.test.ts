@@ -292,6 +292,19 @@ test('Given pending, unknown, succeeded, failed, deleted pods, then processed, p
   assert.deepEqual(world.sync('q').told, [])
 })
 
+test('a pod that takes the place of another of its name has none of its volumes', () => {
+  const others = [volume('other'), claim('other')]
+  const former = pod('p', { options: level('s0') })
+  const world = warning([driver(true), ...DATA, ...others, former])
+  world.sync('p')
+  const current = pod('p', { options: level('s0'), claims: ['other'] })
+  const metadata = { ...current.metadata, uid: 'another-uid' }
+  world.informers.apply(resources.pods, { ...current, metadata })
+  world.sync('p')
+  world.informers.apply(resources.pods, pod('q', { options: level('s1') }))
+  assert.deepEqual([world.sync('q').told, world.conflicts()], [[], []])
+})
+
 test('containers of one pod that ask for different labels are told, and tried again', () => {
   const asking = (text: string) => ({ securityContext: { seLinuxOptions: level(text) } })
   const scratch: Volume = { name: 'scratch', emptyDir: {} }

@@ -35,6 +35,14 @@ export class VolumeCache {
   /** By unique volume name. */
   readonly #volumes = new Map<string, VolumeEntry>()
   readonly #ofPod = new Map<string, Set<string>>()
+  readonly #uids = new Map<string, string | undefined>()
+
+  /** From now on the name is this pod's: what another one of the name mounted is forgotten. */
+  admit(pod: string, uid: string | undefined): void {
+    if (this.#uids.get(pod) === uid) return
+    this.forget(pod)
+    this.#uids.set(pod, uid)
+  }
 
   /** Answers the conflicts of a use that is new or has changed, both directions of each after each other. */
   add(volumeName: string, pod: string, use: VolumeUse): readonly Conflict[] {
@@ -60,6 +68,7 @@ export class VolumeCache {
       if (volume.uses.size === 0) this.#volumes.delete(volumeName)
     }
     this.#ofPod.delete(pod)
+    this.#uids.delete(pod)
   }
 
   /** Each pod once. */
