@@ -191,6 +191,28 @@ test('New CRDs are counted after the next discovery round (up to 30s), and until
   await end()
 })
 
+test('while the cache of a new resource fills nothing is counted', async () => {
+  const cached = [quota('q', { pods: '5' })]
+  const { documents, metadataInformers, informers, written, end } = await working({ cached })
+  const widgets = metadataInformers.informer(WIDGETS)
+  const { addHandler } = widgets
+  const filled = Promise.withResolvers<true>()
+  widgets.addHandler = (...given) => ({
+    ...addHandler.apply(widgets, given),
+    whenSynced: () => filled.promise,
+  })
+  documents['/apis'] = groups({
+    metadata: { name: 'example.com' },
+    versions: [{ version: 'v1', resources: [serving('widgets', 'Widget')] }],
+  })
+  await written(30_000)
+  informers.apply(resources.resourcequotas, quota('q', { pods: '6' }))
+  assert.deepEqual(await written(1_000), [])
+  filled.resolve(true)
+  assert.deepEqual(await written(), ['q {"pods":"0"}'])
+  await end()
+})
+
 test('what fails is tried again with the rate limit of its queue', async () => {
   const { informers, refuse, logger, written, end } = await working({
     cached: [quota('q', { pods: '5' }, { hard: { pods: '5' }, used: { pods: '0' } })],
