@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import { TransportError } from '@gyropilot/client'
+import type { TransportRequest } from '@gyropilot/client'
 import { WorkClock, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { garbageCollectorController } from './index.ts'
 import { liveWorld } from './testing/live-world.ts'
-import { absentRef, configMap, refToMap, start, started } from './testing/owners.ts'
+import type { LiveWorld } from './testing/live-world.ts'
+import {
+  BLOCKING,
+  absentRef,
+  configMap,
+  existing,
+  refToMap,
+  start,
+  started,
+} from './testing/owners.ts'
 
 test('names, identity, client rate and queues are those of the page', async (t) => {
   const { name, aliases, serviceAccount, enabledByDefault, clientRate } = garbageCollectorController
@@ -27,6 +38,49 @@ test('names, identity, client rate and queues are those of the page', async (t) 
   for (const queue of ['graph_changes', 'attempt_to_delete', 'attempt_to_orphan']) {
     const adds = world.metrics.value('workqueue_adds_total', { name: `garbage_collector_${queue}` })
     assert.ok(Number(adds) > 0, queue)
+  }
+})
+
+/** Of deletions, and of orphanings. */
+const retries = ({ metrics }: LiveWorld): readonly (number | undefined)[] =>
+  ['attempt_to_delete', 'attempt_to_orphan'].map((queue) =>
+    metrics.value('workqueue_retries_total', { name: `garbage_collector_${queue}` }),
+  )
+
+test('what is done is not looked at again: released, orphaned, absent, and what nobody can find', async (t) => {
+  const world = await started(t)
+  const { configmaps: maps, clusterroles: roles } = resources
+  const role = { metadata: { name: 'r', ownerReferences: [absentRef('in some namespace')] } }
+  await world.create(roles, role)
+  const left = await world.create(maps, configMap('left', [absentRef('gone')]))
+  const owners = []
+  for (const policy of ['Foreground', 'Orphan'] as const) {
+    const owner = await world.create(maps, configMap(policy.toLowerCase()))
+    owners.push(owner)
+    await world.create(maps, configMap(`of-${policy.toLowerCase()}`, [refToMap(owner, BLOCKING)]))
+    await world.clock.advance(100)
+    await world.delete(maps, owner, policy)
+  }
+  await world.clock.advance(60_000)
+  assert.deepEqual(await existing(world, maps, [...owners, left]), [])
+  assert.ok(await world.find(roles, role))
+  assert.deepEqual(retries(world), [0, 0])
+})
+
+test('a finalizer that the server does not let go is taken away a little later', async (t) => {
+  for (const policy of ['Foreground', 'Orphan'] as const) {
+    let refusals = 1
+    const before = ({ method, path }: TransportRequest): void => {
+      if (method !== 'PATCH' || !path.includes('/owner') || refusals-- <= 0) return
+      throw new TransportError('ECONNRESET', 'the connection is gone')
+    }
+    const world = await started(t, true, { before })
+    const owner = await world.create(resources.configmaps, configMap('owner'))
+    await world.clock.advance(100)
+    await world.delete(resources.configmaps, owner, policy)
+    await world.clock.advance(1_000)
+    assert.equal(await world.find(resources.configmaps, owner), undefined, policy)
+    assert.deepEqual(retries(world), policy === 'Orphan' ? [0, 1] : [1, 0])
   }
 })
 
