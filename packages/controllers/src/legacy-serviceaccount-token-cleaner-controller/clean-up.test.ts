@@ -256,6 +256,18 @@ test('names are those of the page', () => {
   )
 })
 
+test('a run waits for accounts, Secrets and pods: the next one is a day away', () => {
+  const informers = fakeInformers([])
+  const configuration = defaultControllersConfiguration
+  const logger = new RecordingLogger()
+  const { caches } = legacyTokenCleanerLogic({ informers, configuration, logger })
+  const { serviceaccounts, secrets, pods } = resources
+  assert.deepEqual(
+    caches,
+    [serviceaccounts, secrets, pods].map((type) => informers.informer<KubernetesObject>(type)),
+  )
+})
+
 test('the period has passed when it is over to the millisecond, and is a year by default', () => {
   const dayBeginsMs = Date.parse(`${day(10)}T00:00:00Z`)
   const cleanUpPeriodMs = NOW_MS - dayBeginsMs - DAY_MS

@@ -6,7 +6,7 @@ import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { drive, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { pod as plainPod, refused, secondsAgo } from '../workload-support/fixtures.ts'
-import { FINALIZER } from './config.ts'
+import { FINALIZER, POD_GROUPS } from './config.ts'
 import { activePodsByGroup } from './group-pods.ts'
 import { podGroupProtectionController, podGroupProtectionLogic } from './index.ts'
 import { groupWatch, podWatch } from './watches.ts'
@@ -187,6 +187,8 @@ test('With the gate off the informers for PodGroups must not be started; names a
     [name, aliases, serviceAccount, featureGates],
     ['podgroup-protection-controller', [], 'podgroup-protection-controller', ['GenericWorkload']],
   )
+  assert.ok(podGroupProtectionController.enabledByDefault)
+  assert.ok(POD_GROUPS.namespaced)
   const built = async (gates: Readonly<Record<string, boolean>>) => {
     const configuration = { ...defaultControllersConfiguration, featureGates: gates }
     return await podGroupProtectionController.build(testContext({ configuration }))

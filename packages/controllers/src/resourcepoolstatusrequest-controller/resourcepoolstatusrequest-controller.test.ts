@@ -364,6 +364,7 @@ test('it runs only with its gate, which is off unless somebody turned it on', as
       ['DRAResourcePoolStatus'],
     ],
   )
+  assert.ok(resourcePoolStatusRequestController.enabledByDefault)
   const built = async (gates: Readonly<Record<string, boolean>>) => {
     const configuration = { ...defaultControllersConfiguration, featureGates: gates }
     return await resourcePoolStatusRequestController.build(testContext({ configuration }))

@@ -278,6 +278,7 @@ test('it needs APIServerIdentity and StorageVersionAPI; names are those of the p
       ['APIServerIdentity', 'StorageVersionAPI'],
     ],
   )
+  assert.ok(storageVersionGarbageCollectorController.enabledByDefault)
   const built = async (gates: Readonly<Record<string, boolean>>) => {
     const configuration = { ...defaultControllersConfiguration, featureGates: gates }
     return await storageVersionGarbageCollectorController.build(testContext({ configuration }))

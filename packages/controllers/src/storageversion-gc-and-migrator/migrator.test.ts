@@ -115,6 +115,7 @@ test('it needs StorageVersionMigrator and the garbage collector; names are those
       { qpsFactor: 20, burstFactor: 100 },
     ],
   )
+  assert.ok(storageVersionMigratorController.enabledByDefault)
   const built = async (gates: Readonly<Record<string, boolean>>, enableGarbageCollector = true) =>
     await storageVersionMigratorController.build(
       testContext({
