@@ -108,16 +108,11 @@ function operation(
   const body = requestBody === undefined ? [] : [bodyParameter(requestBody)]
   const all = [...body, ...parameters.map(parameter)]
   const answered = Object.values(responses).find(({ content }) => content !== undefined)?.content
-  const patches = requestBody !== undefined && !('*/*' in requestBody.content)
   const produces = mediaTypes(answered)
   return {
     ...rest,
     schemes: ['https'],
-    consumes: patches
-      ? mediaTypes(requestBody.content)
-      : path.endsWith('/') // Discovery.
-        ? produces
-        : ['*/*'],
+    consumes: consumed(path, requestBody?.content, produces),
     produces,
     ...(all.length === 0 ? {} : { parameters: all }),
     responses: Object.fromEntries(
@@ -127,6 +122,17 @@ function operation(
       ]),
     ),
   }
+}
+
+/** Types that are named; where none are, built-in kinds take anything, discovery and custom resources what they answer. */
+function consumed(
+  path: string,
+  content: object | undefined,
+  produces: readonly string[],
+): readonly string[] {
+  if (content !== undefined && !('*/*' in content)) return mediaTypes(content)
+  const isCustom = produces.join() === 'application/json,application/yaml'
+  return path.endsWith('/') || isCustom ? produces : ['*/*']
 }
 
 function bodyParameter({ content, required }: NonNullable<Operation['requestBody']>): object {
