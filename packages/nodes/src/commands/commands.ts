@@ -15,6 +15,7 @@ import { copy, move } from './copy-commands.ts'
 import { cut } from './cut-command.ts'
 import { dd } from './dd-command.ts'
 import { df } from './df-command.ts'
+import { echo } from './echo-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { ip } from './ip-command.ts'
@@ -26,6 +27,7 @@ import { stat } from './stat-command.ts'
 import { sysctl } from './sysctl-command.ts'
 import { noOptions, readOptions } from '../shell/options.ts'
 import { grep, head, readNamed, tail, wordCount } from './text-commands.ts'
+import { rev, tr } from './translate-command.ts'
 import { exportVariables, read, unset } from './variable-commands.ts'
 
 /** Of an input whose file has no limit. */
@@ -41,18 +43,6 @@ function pathOf({ folder }: Process, name: string): string {
 function split(args: readonly string[]): { options: string; names: string[] } {
   const options = args.filter((arg) => /^-[A-Za-z0-9]/.test(arg)).map((arg) => arg.slice(1))
   return { options: options.join(''), names: args.filter((arg) => !/^-[A-Za-z0-9]/.test(arg)) }
-}
-
-const echo: Command = async ({ args, out }) => {
-  const bare = args[0] === '-n'
-  const interpreted = args[0] === '-e'
-  const words = bare || interpreted ? args.slice(1) : args
-  const text = words.join(' ')
-  await out(
-    (interpreted ? text.replaceAll('\\n', '\n').replaceAll('\\t', '\t') : text) +
-      (bare ? '' : '\n'),
-  )
-  return 0
 }
 
 const cat: Command = async (task) => {
@@ -366,6 +356,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['ps', ps],
   ['pwd', printed(({ folder }) => folder.path || '/')],
   ['read', read],
+  ['rev', rev],
   ['rm', remove],
   ['seq', seq],
   ['set', set],
@@ -381,6 +372,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['tee', tee],
   ['test', test],
   ['touch', touch],
+  ['tr', tr],
   ['true', () => 0],
   [
     'uname',

@@ -101,10 +101,7 @@ function converted(
 ): { value: string; isEnd?: boolean } {
   if (letter === 's') return { value: values.text().slice(0, precision) }
   if (letter === 'c') return { value: values.text().slice(0, 1) }
-  if (letter === 'b') {
-    const [value = '', ...more] = values.text().split('\\c')
-    return { value: value.replaceAll(ESCAPE, unescaped), isEnd: more.length > 0 }
-  }
+  if (letter === 'b') return expanded(values.text())
   const number = values.number()
   const sign = number < 0 ? '-' : /\+/.test(flags) ? '+' : / /.test(flags) ? ' ' : ''
   if (/[fFeE]/.test(letter)) {
@@ -117,6 +114,12 @@ function converted(
   const prefix = flags.includes('#') && number !== 0 ? (PREFIX[letter.toLowerCase()] ?? '') : ''
   const value = sign + prefix + digits.padStart(precision ?? 0, '0')
   return { value: letter === 'X' ? value.toUpperCase() : value }
+}
+
+/** A text with escapes, up to a `\c` that ends all output. */
+export function expanded(text: string): { value: string; isEnd: boolean } {
+  const [value = '', ...more] = text.split('\\c')
+  return { value: value.replaceAll(ESCAPE, unescaped), isEnd: more.length > 0 }
 }
 
 /** With an exponent of two digits at least. */
