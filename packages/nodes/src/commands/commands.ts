@@ -19,6 +19,7 @@ import { echo } from './echo-command.ts'
 import { find } from './find-command.ts'
 import { interactiveShell } from './interactive-shell.ts'
 import { ip } from './ip-command.ts'
+import { permissionText } from './mode-text.ts'
 import { mount } from './mount-command.ts'
 import { enterMachine } from './machine-commands.ts'
 import { printf } from './printf-command.ts'
@@ -100,10 +101,11 @@ const ls: Command = async (task) => {
 }
 
 async function longLine({ place }: Process, path: string, name: string): Promise<string> {
-  const folder = place.files.isFolder(path)
-  const size = folder ? 4096 : (await place.files.read(path)).length
+  const { isFolder, mode } = place.files.status(path)
+  const size = isFolder ? 4096 : (await place.files.read(path)).length
   const owner = place.user.uid === 0 ? 'root     root    ' : `${place.user.uid} ${place.user.gid}`
-  return `${folder ? 'drwxr-xr-x' : '-rw-r--r--'}    1 ${owner} ${String(size).padStart(9)} ${name}\n`
+  const kind = isFolder ? 'd' : '-'
+  return `${kind}${permissionText(mode)}    1 ${owner} ${String(size).padStart(9)} ${name}\n`
 }
 
 const environmentCommand: Command = async (task) => {

@@ -116,6 +116,12 @@ test('scripts of Jobs: conditions, loops over words, groups, what other scripts 
     ['if true; then false; fi; echo $?', 0, '1\n', ''],
     ['if false; then echo a; fi; echo $?', 0, '0\n', ''],
     ['if ! test -e /nope\nthen\n  echo none\nfi', 0, 'none\n', ''],
+    [
+      'mkdir /tmp/l; echo x > /tmp/l/f; mkdir /tmp/l/d; chmod 750 /tmp/l/f; ls -l /tmp/l; rm -r /tmp/l',
+      0,
+      'drwxr-xr-x    1 root     root          4096 d\n-rwxr-x---    1 root     root             2 f\n',
+      '',
+    ],
     ['echo foo bar | rev', 0, 'rab oof\n', ''],
     ['rev /etc/conf/key /nope', 1, 'eulav\n', 'rev: /nope: No such file or directory\n'],
     ['echo "A-b c" | tr "[:upper:]" "[:lower:]"', 0, 'a-b c\n', ''],
