@@ -29,8 +29,6 @@ export function prepareCreate(
   context: RuleContext & { readonly uid: string },
 ): void {
   const metadata = (draft['metadata'] ??= {}) as Draft
-  delete metadata['deletionTimestamp']
-  delete metadata['deletionGracePeriodSeconds']
   delete metadata['resourceVersion']
   metadata['uid'] = context.uid
   metadata['creationTimestamp'] = formatTime(context.nowMs)

@@ -54,7 +54,13 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 const LONGEST_PREFIX = 58
 /** What a create is not read for, and admission does not see. */
-const GIVEN_BY_SERVER = ['uid', 'creationTimestamp', 'selfLink'] as const
+const GIVEN_BY_SERVER = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+] as const
 
 interface ObjectWriterParts {
   readonly store: Store
@@ -108,9 +114,6 @@ export class ObjectWriter {
     const metadata = (draft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = namespace
     else delete metadata['namespace']
-    // Nothing begins its life with its end; nobody owns these fields, and admission does not see them.
-    delete metadata['deletionTimestamp']
-    delete metadata['deletionGracePeriodSeconds']
     if (!fieldsManaged) deduplicateOwners(metadata, context, 'sent')
     if (context.manager !== undefined && !fieldsManaged) {
       const managed = this.#parts.fields.update(this.#fieldsCall(target, undefined, draft, context))
@@ -167,10 +170,11 @@ export class ObjectWriter {
       })
       resource.rules.canonicalize?.(draft)
       const encoded = (await resource.storage.conversion?.encode(draft)) ?? draft
-      if (!context.dryRun) checkNoVersion(version)
+      // What a PUT or an apply makes stands where it was asked for, whatever admission made of its name and version.
+      if (!context.dryRun && target.name === '') checkNoVersion(version)
       const key = {
         collection: resource.storage.collection,
-        key: storageKey(resource, namespace, name),
+        key: storageKey(resource, namespace, target.name || name),
       }
       const existing = store.get(key)
       if (existing !== undefined) {
