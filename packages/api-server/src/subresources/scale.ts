@@ -5,6 +5,7 @@ import { conflict, invalid, STALE } from '../http/errors.ts'
 import { storageError, storagePrefix } from '../registry/storage-errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { nameCheckOf, validateMetadata } from '@gyropilot/schema/validation/metadata'
 import { parentOf } from './answers.ts'
 
 export const scales: readonly SubresourceHandler[] = [
@@ -24,7 +25,6 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
       const current = parentOf(call)
       if (call.method === 'GET') return { code: 200, body: scaleView(current) }
       const wanted = call.body!
-      checkScale(call, wanted)
       const { appliedFields } = call
       const disown = appliedFields === undefined && (wanted['spec']?.replicas ?? 0) === 0
       const written = await call.server.update(
@@ -55,14 +55,21 @@ function scaleOf(group: string, resource: string): SubresourceHandler {
   }
 }
 
-function checkScale(call: SubresourceCall, wanted: Stored): void {
+/** Nothing of a Scale's metadata is stored, and it is judged all the same. */
+function checkScale({ namespace, name }: SubresourceCall, { metadata, spec }: Stored): void {
   const errors = new FieldErrors()
-  const replicas: number = wanted['spec']?.replicas ?? 0
+  const judged = {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { ...metadata, namespace, name, managedFields: undefined },
+  }
+  validateMetadata(judged, true, nameCheckOf({}), errors)
+  const replicas: number = spec?.replicas ?? 0
   if (replicas < 0) errors.invalid('spec.replicas', replicas, 'must be greater than or equal to 0')
-  if (errors.list.length > 0) throw invalid('autoscaling', 'Scale', call.name, errors.list)
+  if (errors.list.length > 0) throw invalid('autoscaling', 'Scale', name, errors.list)
 }
 
-/** A patch is refused as one of the Scale, before it comes to the storage of the parent. */
+/** A patch is refused as one of the Scale, and not before the Scale was judged: it never comes to the storage of the parent. */
 function otherUid({ method, resource, namespace, name }: SubresourceCall, why: string): ApiError {
   if (method === 'PATCH')
     return conflict({ ...resource, resource: `${resource.resource}/scale` }, name, why)
@@ -74,12 +81,14 @@ function otherUid({ method, resource, namespace, name }: SubresourceCall, why: s
 function setReplicas(call: SubresourceCall, parent: Draft, wanted: Stored): void {
   const { uid, resourceVersion } = wanted['metadata'] ?? {}
   const { metadata } = parent
+  if (call.method === 'PATCH') checkScale(call, wanted)
   if (uid && uid !== metadata.uid) {
     throw otherUid(
       call,
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
     )
   }
+  if (call.method === 'PUT') checkScale(call, wanted)
   if (resourceVersion && resourceVersion !== metadata.resourceVersion)
     throw conflict(call.resource, call.name, STALE)
   parent['spec'].replicas = wanted['spec']?.replicas ?? 0
