@@ -52,7 +52,8 @@ function planOf(schema: ObjectSchema): StructPlan {
   // Known before its fields are compiled, because JSONSchemaProps contains itself.
   plans.set(schema.name, plan)
   for (const [name, field] of schema.properties) {
-    const presence = presenceOf(schema.name, name, field, schema.required.includes(name))
+    const required = schema.required.includes(name)
+    const presence = presenceOf(schema.name, name, field, required)
     fields.set(name, {
       name,
       decode: decoderOf(schema.name, goTypeOf(schema.name, name, field), field),
@@ -60,7 +61,8 @@ function planOf(schema: ObjectSchema): StructPlan {
       isStruct: field.type === 'object',
     })
     if (presence === 'always') {
-      const isNull = field.type === 'object' && field.default === undefined
+      const isPointer = field.type === 'object' || (field.type === 'quantity' && !required)
+      const isNull = isPointer && field.default === undefined
       always.push({ name, zero: isNull ? () => null : zeroOf(field) })
     }
   }

@@ -205,6 +205,12 @@ const OMITTED_DEFAULTS: FieldTable = {
   'meta-v1.ListMeta': 'resourceVersion continue',
 }
 
+/** Amounts that are plain values: zero is written. All others are pointers. */
+const PLAIN_QUANTITIES: FieldTable = {
+  'resource-v1.Counter': 'value',
+  'resource-v1.DeviceCapacity': 'value',
+}
+
 /** Written as null when unset, beside required lists and the times of conditions. */
 const WRITTEN_NULL: FieldTable = {
   'rbac-v1.Role': 'rules',
@@ -225,6 +231,7 @@ const WRITTEN_NULL: FieldTable = {
   'core-v1.TypedLocalObjectReference': 'apiGroup',
   'core-v1.TypedObjectReference': 'apiGroup',
   'resource-v1.AllocatedDeviceStatus': 'conditions',
+  'resource-v1.CapacityRequestPolicy': 'default',
   'resource-v1.DeviceClaim': 'requests',
   'flowcontrol-v1.ResourcePolicyRule': 'namespaces',
 }
@@ -263,6 +270,8 @@ export function presenceOf(
       return has(PLAIN_NUMBERS, struct, name) ? 'plain' : 'pointer'
     case 'bytes':
       return 'plain'
+    case 'quantity':
+      return has(PLAIN_QUANTITIES, struct, name) ? 'always' : 'pointer'
     default:
       return 'pointer'
   }

@@ -10,6 +10,7 @@ import { nullWhenEmpty } from '../workload-template.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { DraftOf, StoredOf } from '../../registry/kind-rules.ts'
 import {
+  refuseRepeated,
   validateConfigs,
   validateCount,
   validateDeviceName,
@@ -89,12 +90,9 @@ export function validateRequestNames(
   field: string,
 ): void {
   if (!validateCount(listed, REQUESTS_MAX, errors, field)) return
-  const seen = new Set<string>()
-  for (const [index, name] of listed.entries()) {
+  for (const [index, name] of listed.entries())
     validateRequestName(name, names, errors, `${field}[${index}]`)
-    if (seen.has(name)) errors.duplicate(`${field}[${index}]`, name)
-    seen.add(name)
-  }
+  refuseRepeated(listed, (name) => name, errors, field)
 }
 
 function validateRequests(
@@ -102,7 +100,6 @@ function validateRequests(
   errors: FieldErrors,
   field: string,
 ): void {
-  const seen = new Set<string>()
   for (const [index, request] of requests.entries()) {
     const at = `${field}[${index}]`
     const { name = '', exactly, firstAvailable = [] } = request
@@ -117,9 +114,8 @@ function validateRequests(
       )
     else if (exactly) validateWanted(exactly, errors, `${at}.exactly`)
     else validateAlternatives(firstAvailable, errors, `${at}.firstAvailable`)
-    if (seen.has(name)) errors.duplicate(at, name)
-    seen.add(name)
   }
+  refuseRepeated(requests, ({ name = '' }) => name, errors, field)
 }
 
 function validateAlternatives(
@@ -128,15 +124,12 @@ function validateAlternatives(
   field: string,
 ): void {
   if (!validateCount(alternatives, ALTERNATIVES_MAX, errors, field)) return
-  const seen = new Set<string>()
   for (const [index, sub] of alternatives.entries()) {
     const at = `${field}[${index}]`
-    const { name = '' } = sub
-    validateLabelName(name, errors, `${at}.name`)
+    validateLabelName(sub.name, errors, `${at}.name`)
     validateWanted(sub, errors, at)
-    if (seen.has(name)) errors.duplicate(at, name)
-    seen.add(name)
   }
+  refuseRepeated(alternatives, ({ name = '' }) => name, errors, field)
 }
 
 function validateWanted(

@@ -9,11 +9,12 @@ import { deepEqual } from '@gyropilot/api'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { parseCidr } from '@gyropilot/schema/validation/ip'
-import type { DraftOf, StoredOf } from '../../registry/kind-rules.ts'
+import type { DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { validateConditions } from '../conditions.ts'
 import { validateNodeSelector } from '../core/pod/scheduling.ts'
 import { requestNames, validateRequestName, validateRequestNames } from './claim-spec.ts'
 import {
+  refuseRepeated,
   validateConfigs,
   validateCount,
   validateDriver,
@@ -48,6 +49,7 @@ export function validateClaimStatus(
 ): void {
   const { reservedFor = [], allocation, devices = [] } = object.status ?? {}
   validateUsers(reservedFor, errors, 'status.reservedFor')
+  validateDevices(devices, new Set(resultsOf(object).map(deviceId)), errors, 'status.devices')
   if (reservedFor.length > 0 && !allocation)
     errors.forbidden('status.reservedFor', 'may not be specified when `allocated` is not set')
   const before = stored.status?.allocation
@@ -59,7 +61,6 @@ export function validateClaimStatus(
         'field is immutable',
       )
   } else if (allocation) validateAllocation(object, errors, 'status.allocation')
-  validateDevices(devices, new Set(resultsOf(object).map(deviceId)), errors, 'status.devices')
 }
 
 function validateUsers(
@@ -68,15 +69,13 @@ function validateUsers(
   field: string,
 ): void {
   if (!validateCount(users, RESERVED_FOR_MAX, errors, field)) return
-  const seen = new Set<string>()
-  for (const [index, { resource, name, uid = '' }] of users.entries()) {
+  for (const [index, { resource, name, uid }] of users.entries()) {
     const at = `${field}[${index}]`
     if (!resource) errors.required(`${at}.resource`)
     if (!name) errors.required(`${at}.name`)
     if (!uid) errors.required(`${at}.uid`)
-    if (seen.has(uid)) errors.duplicate(at, uid)
-    seen.add(uid)
   }
+  refuseRepeated(users, ({ uid = '' }) => uid, errors, field)
 }
 
 function validateAllocation(
@@ -88,12 +87,13 @@ function validateAllocation(
   const names = requestNames(object.spec?.devices)
   const results = devices?.results ?? []
   if (validateCount(results, RESULTS_MAX, errors, `${field}.devices.results`)) {
-    for (const [index, { request = '', driver, pool, device }] of results.entries()) {
+    for (const [index, result] of results.entries()) {
       const at = `${field}.devices.results[${index}]`
-      validateRequestName(request, names, errors, `${at}.request`)
-      validateDriver(driver, errors, `${at}.driver`)
-      validatePoolName(pool, errors, `${at}.pool`)
-      validateLabelName(device, errors, `${at}.device`)
+      validateRequestName(result.request ?? '', names, errors, `${at}.request`)
+      validateDriver(result.driver, errors, `${at}.driver`)
+      validatePoolName(result.pool, errors, `${at}.pool`)
+      validateLabelName(result.device, errors, `${at}.device`)
+      if (result.shareID !== undefined) validateShareId(result.shareID, errors, `${at}.shareID`)
     }
   }
   validateConfigs(devices?.config ?? [], errors, `${field}.devices.config`, (config, at) => {
@@ -111,19 +111,14 @@ function validateDevices(
   errors: FieldErrors,
   field: string,
 ): void {
-  const seen = new Set<string>()
   for (const [index, device] of devices.entries()) {
     const at = `${field}[${index}]`
-    const id = deviceId(device)
-    const { driver = '', pool = '', device: name = '', shareID = '' } = device
-    const printed = { Driver: driver, Pool: pool, Device: name, ShareID: shareID }
-    validateDriver(driver, errors, `${at}.driver`)
-    validatePoolName(pool, errors, `${at}.pool`)
-    validateLabelName(name, errors, `${at}.device`)
-    if (device.shareID !== undefined) validateShareId(shareID, errors, `${at}.shareID`)
-    if (seen.has(id)) errors.duplicate(at, printed)
-    seen.add(id)
-    if (!allocated.has(id)) errors.invalid(at, printed, 'must be an allocated device in the claim')
+    validateDriver(device.driver, errors, `${at}.driver`)
+    validatePoolName(device.pool, errors, `${at}.pool`)
+    validateLabelName(device.device, errors, `${at}.device`)
+    if (device.shareID !== undefined) validateShareId(device.shareID, errors, `${at}.shareID`)
+    if (!allocated.has(deviceId(device)))
+      errors.invalid(at, printedId(device), 'must be an allocated device in the claim')
     validateConditions(device.conditions ?? [], errors, `${at}.conditions`)
     for (const [position, text] of (device.networkData?.ips ?? []).entries())
       if (parseCidr(text) === undefined)
@@ -133,6 +128,7 @@ function validateDevices(
           'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
         )
   }
+  refuseRepeated(devices, deviceId, errors, field, printedId)
 }
 
 function resultsOf({
@@ -148,4 +144,13 @@ function deviceId({
   shareID = '',
 }: StoredOf<DeviceRequestAllocationResult | AllocatedDeviceStatus>): string {
   return `${driver}/${pool}/${device}/${shareID}`
+}
+
+function printedId({
+  driver = '',
+  pool = '',
+  device = '',
+  shareID = '',
+}: StoredOf<AllocatedDeviceStatus>): Stored {
+  return { Driver: driver, Pool: pool, Device: device, ShareID: shareID }
 }

@@ -2,7 +2,7 @@
 import type { Counter, CounterSet, DeviceCounterConsumption } from '@gyropilot/api'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { StoredOf } from '../../registry/kind-rules.ts'
-import { validateCount, validateLabelName } from './device-fields.ts'
+import { refuseRepeated, validateCount, validateLabelName } from './device-fields.ts'
 
 const SETS_MAX = 8
 const CONSUMED_SETS_MAX = 2
@@ -19,8 +19,8 @@ export function validateSharedCounters(
     if (name === '') errors.required(`${at}.name`)
     else validateLabelName(name, errors, `${at}.name`)
     validateCounters(counters ?? {}, errors, `${at}.counters`)
-    if (isRepeated(sets, index, (set) => set.name)) errors.duplicate(at, name)
   }
+  refuseRepeated(sets, ({ name = '' }) => name, errors, field)
 }
 
 export function validateConsumption(
@@ -34,17 +34,8 @@ export function validateConsumption(
     if (counterSet === '') errors.required(`${at}.counterSet`)
     else validateLabelName(counterSet, errors, `${at}.counterSet`)
     validateCounters(counters ?? {}, errors, `${at}.counters`)
-    if (isRepeated(consumed, index, (set) => set.counterSet)) errors.duplicate(at, counterSet)
   }
-}
-
-function isRepeated<T>(
-  list: readonly T[],
-  index: number,
-  nameOf: (item: T) => string | undefined,
-): boolean {
-  const name = nameOf(list[index]!)
-  return list.slice(0, index).some((other) => nameOf(other) === name)
+  refuseRepeated(consumed, ({ counterSet = '' }) => counterSet, errors, field)
 }
 
 function validateCounters(

@@ -38,7 +38,7 @@ function validateValues(
 ): void {
   const values = (policy.validValues ?? []).map(String)
   const at = `${field}.validValues`
-  if (policy.default === undefined) {
+  if ((policy.default ?? undefined) === undefined) {
     errors.required(`${field}.default`, 'required when validValues is defined')
     return
   }
@@ -66,7 +66,7 @@ function validateRange(
   field: string,
 ): void {
   const at = `${field}.validRange`
-  if (wanted === undefined)
+  if ((wanted ?? undefined) === undefined)
     errors.required(`${field}.default`, 'required when validRange is defined')
   else if (range.min === undefined)
     errors.required(`${at}.min`, 'required when validRange is defined')

@@ -31,6 +31,22 @@ export function validateCount(
   return false
 }
 
+/** Said of a list once its items were judged. */
+export function refuseRepeated<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  errors: FieldErrors,
+  field: string,
+  printed: (item: T) => unknown = keyOf,
+): void {
+  const seen = new Set<string>()
+  for (const [index, item] of items.entries()) {
+    const key = keyOf(item)
+    if (seen.has(key)) errors.duplicate(`${field}[${index}]`, printed(item))
+    seen.add(key)
+  }
+}
+
 export function validateSubdomainName(
   name: string | undefined,
   errors: FieldErrors,

@@ -10,6 +10,7 @@ import { validateNodeSelector } from '../core/pod/scheduling.ts'
 import { validateConsumption } from './counters.ts'
 import { validateCapacity } from './device-capacity.ts'
 import {
+  refuseRepeated,
   validateCount,
   validateDeviceName,
   validateLabelName,
@@ -23,16 +24,14 @@ const VALUE_BYTES_MAX = 64
 const CONDITIONS_MAX = 4
 
 export function validateDevices(spec: StoredOf<ResourceSliceSpec>, errors: FieldErrors): void {
-  const seen = new Set<string>()
-  for (const [index, device] of (spec.devices ?? []).entries()) {
+  const devices = spec.devices ?? []
+  for (const [index, device] of devices.entries()) {
     const at = `spec.devices[${index}]`
-    const { name = '' } = device
-    validateLabelName(name, errors, `${at}.name`)
+    validateLabelName(device.name, errors, `${at}.name`)
     validateDevice(device, errors, at)
     validateDevicePlace(device, spec.perDeviceNodeSelection === true, errors, at)
-    if (seen.has(name)) errors.duplicate(at, name)
-    seen.add(name)
   }
+  refuseRepeated(devices, ({ name = '' }) => name, errors, 'spec.devices')
 }
 
 function validateDevice(device: StoredOf<Device>, errors: FieldErrors, field: string): void {
@@ -66,6 +65,9 @@ function validateBinding(device: StoredOf<Device>, errors: FieldErrors, field: s
   const { bindingConditions: conditions = [], bindingFailureConditions: failures = [] } = device
   validateConditions(conditions, errors, `${field}.bindingConditions`)
   validateConditions(failures, errors, `${field}.bindingFailureConditions`)
+  // However many they are.
+  refuseRepeated(conditions, (type) => type, errors, `${field}.bindingConditions`)
+  refuseRepeated(failures, (type) => type, errors, `${field}.bindingFailureConditions`)
   for (const [index, failure] of failures.entries())
     if (conditions.includes(failure))
       errors.invalid(
@@ -89,10 +91,8 @@ function validateBinding(device: StoredOf<Device>, errors: FieldErrors, field: s
 
 function validateConditions(types: readonly string[], errors: FieldErrors, field: string): void {
   if (!validateCount(types, CONDITIONS_MAX, errors, field)) return
-  for (const [index, type] of types.entries()) {
+  for (const [index, type] of types.entries())
     validateQualifiedName(type, errors, `${field}[${index}]`)
-    if (types.indexOf(type) !== index) errors.duplicate(`${field}[${index}]`, type)
-  }
 }
 
 function validateAttribute(
@@ -129,9 +129,10 @@ function validateDevicePlace(
   errors: FieldErrors,
   field: string,
 ): void {
-  const set = (['nodeName', 'nodeSelector', 'allNodes'] as const).filter((name) => device[name])
+  const places = ['nodeName', 'nodeSelector', 'allNodes'] as const
   if (!isPerDevice) {
-    if (set.length > 0)
+    // Empty and false are given all the same.
+    if (places.some((name) => givenValue(device, name) !== null))
       errors.invalid(
         field,
         null,
@@ -139,6 +140,7 @@ function validateDevicePlace(
       )
     return
   }
+  const set = places.filter((name) => device[name])
   const rule =
     'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec'
   if (device.nodeName) validateSubdomainName(device.nodeName, errors, `${field}.nodeName`)

@@ -1,5 +1,4 @@
 import type { ResourceSlice, ResourceSliceSpec } from '@gyropilot/api'
-import { deepEqual } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -41,7 +40,11 @@ function driverWarnings({ spec }: StoredOf<ResourceSlice>): string[] {
   ]
 }
 
-function validate(object: StoredOf<ResourceSlice>, errors: FieldErrors): void {
+function validate(
+  object: StoredOf<ResourceSlice>,
+  errors: FieldErrors,
+  stored?: StoredOf<ResourceSlice>,
+): void {
   const spec = object.spec ?? {}
   validateDriver(spec.driver ?? '', errors, 'spec.driver')
   const { name = '', generation = 0, resourceSliceCount = 0 } = spec.pool ?? {}
@@ -50,17 +53,33 @@ function validate(object: StoredOf<ResourceSlice>, errors: FieldErrors): void {
     errors.invalid('spec.pool.resourceSliceCount', resourceSliceCount, 'must be greater than zero')
   if (generation < 0)
     errors.invalid('spec.pool.generation', generation, 'must be greater than or equal to zero')
+  if (stored !== undefined) validateKept(spec, stored.spec ?? {}, errors)
   validatePlace(spec, errors)
   validateSharedCounters(spec.sharedCounters ?? [], errors)
   const devices = spec.devices ?? []
-  // Counters that are none are given all the same.
-  if (devices.length > 0 && (givenValue(spec, 'sharedCounters') ?? null) !== null)
+  // Lists that are empty are given all the same.
+  if (givenValue(spec, 'devices') !== null && givenValue(spec, 'sharedCounters') !== null)
     errors.invalid('spec', '', 'only one of `sharedCounters` or `devices` is allowed')
   const isRich = devices.some(
     ({ taints = [], consumesCounters = [] }) => taints.length + consumesCounters.length > 0,
   )
   const limit = isRich ? RICH_DEVICES_MAX : DEVICES_MAX
   if (validateCount(devices, limit, errors, 'spec.devices')) validateDevices(spec, errors)
+}
+
+function validateKept(
+  spec: StoredOf<ResourceSliceSpec>,
+  stored: StoredOf<ResourceSliceSpec>,
+  errors: FieldErrors,
+): void {
+  const name = spec.pool?.name ?? ''
+  if (name !== (stored.pool?.name ?? ''))
+    errors.invalid('spec.pool.name', name, 'field is immutable')
+  for (const field of ['driver', 'nodeName'] as const) {
+    const value = spec[field] ?? null
+    if (value !== (stored[field] ?? null))
+      errors.invalid(`spec.${field}`, value, 'field is immutable')
+  }
 }
 
 function validatePlace(spec: StoredOf<ResourceSliceSpec>, errors: FieldErrors): void {
@@ -90,16 +109,10 @@ export const resourceSlice: KindRules<ResourceSlice> = {
     dropLists(object)
     dateTaints(object, context)
   },
-  validate,
+  validate: (object, errors) => validate(object, errors),
   warnings: driverWarnings,
-  validateUpdate(object, stored, errors) {
-    for (const field of ['driver', 'nodeName'] as const) {
-      if (!deepEqual(object.spec?.[field] ?? null, stored.spec?.[field] ?? null))
-        errors.invalid(`spec.${field}`, object.spec?.[field] ?? null, 'field is immutable')
-    }
-    if (object.spec?.pool?.name !== stored.spec?.pool?.name)
-      errors.invalid('spec.pool.name', object.spec?.pool?.name ?? '', 'field is immutable')
-  },
+  updateOrder: 'update-only',
+  validateUpdate: (object, stored, errors) => validate(object, errors, stored),
   selectableFields: {
     'spec.nodeName': (object) => object.spec?.nodeName ?? '',
     'spec.driver': (object) => object.spec?.driver ?? '',
