@@ -16,7 +16,7 @@ interface Replayed {
   readonly failures: readonly string[]
 }
 
-const RECORDED_STEPS = 14700
+const RECORDED_STEPS = 14708
 
 function replay(server: string, token: string): Promise<Replayed> {
   const folder = mkdtempSync(join(tmpdir(), 'exchanges-'))

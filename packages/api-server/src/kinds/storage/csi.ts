@@ -12,6 +12,7 @@ import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-r
 import { semanticallyEqual } from '../../registry/equality.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareQuantities } from '@gyropilot/api'
+import { selectorForm } from '@gyropilot/schema/internal-form'
 import { invalidAll, sortedKeys, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
@@ -207,14 +208,13 @@ export const csiNode: KindRules<CSINode> = {
       validateNodeDriver(driver, names, errors, `spec.drivers[${index}]`)
   },
   validateUpdate(object, stored, errors) {
-    const before = stored.spec?.drivers ?? []
-    for (const old of before) {
-      const now = (object.spec?.drivers ?? []).find(({ name }) => name === old.name)
-      if (now === undefined) continue
-      // How much a node can take may change.
-      const same = semanticallyEqual({ ...old, allocatable: null }, { ...now, allocatable: null })
-      if (!same) errors.invalid('spec.drivers', internalDriver(now), 'field is immutable')
-    }
+    for (const old of stored.spec?.drivers ?? [])
+      for (const now of object.spec?.drivers ?? []) {
+        if (now.name !== old.name) continue
+        // How much a node can take may change.
+        const same = semanticallyEqual({ ...old, allocatable: null }, { ...now, allocatable: null })
+        if (!same) errors.invalid('spec.drivers', internalDriver(now), 'field is immutable')
+      }
   },
   columns: [
     nameColumn,
@@ -245,7 +245,8 @@ export const csiStorageCapacity: KindRules<CSIStorageCapacity> = {
       errors.invalid('capacity', object.capacity, 'must be greater than or equal to 0')
   },
   validateUpdate(object, stored, errors) {
-    validateImmutable(object, stored, 'nodeTopology', errors)
+    if (!semanticallyEqual(object.nodeTopology ?? null, stored.nodeTopology ?? null))
+      errors.invalid('nodeTopology', selectorForm(object.nodeTopology), 'field is immutable')
     validateImmutable(object, stored, 'storageClassName', errors)
   },
 }
