@@ -202,6 +202,7 @@ export function behaviorIn(text: string | undefined): Stored | undefined {
     const value = lowerCased(JSON.parse(text ?? '')) as Draft
     // Policies have defaults in v2 only: none here stays none, and is refused.
     for (const rules of [value['scaleUp'], value['scaleDown']]) if (rules) rules.policies ??= []
+    if (!value['scaleUp'] && !value['scaleDown']) return undefined
     return decodePart('autoscaling-v2.HorizontalPodAutoscalerBehavior', value).object
   } catch {
     return undefined

@@ -53,6 +53,8 @@ interface GuardedField {
   readonly having?: string
   /** Of what it has, only that member goes; all of it when nothing else is in it. */
   readonly memberOnly?: true
+  /** What is stored keeps it, with that member or without. */
+  readonly keptWhole?: true
 }
 
 const GUARDED_FIELDS: readonly GuardedField[] = [
@@ -91,6 +93,7 @@ const GUARDED_FIELDS: readonly GuardedField[] = [
     kind: 'PersistentVolumeClaim',
     path: 'spec.dataSourceRef',
     having: 'namespace',
+    keptWhole: true,
   },
 ]
 
@@ -112,6 +115,7 @@ interface Place {
   readonly steps: readonly string[]
   readonly having: string | undefined
   readonly memberOnly: boolean
+  readonly keptWhole: boolean
 }
 
 const places = new Map<string, readonly Place[]>()
@@ -126,7 +130,8 @@ export function dropDisabledFields(
   for (const place of placesIn(kind)) {
     // Hardly ever does anybody use one.
     if (enabled(place.gate) || !isUsed(draft, place)) continue
-    if (stored === undefined || !isUsed(stored, place))
+    const known = place.keptWhole ? { ...place, having: undefined } : place
+    if (stored === undefined || !isUsed(stored, known))
       visitHolders(draft, place, (holder, field) => drop(holder as Draft, field, place))
   }
 }
@@ -144,8 +149,9 @@ function placesIn(kind: string): readonly Place[] {
   if (known === undefined) {
     known = GUARDED_FIELDS.flatMap((field) => {
       const path = pathIn(kind, field)
-      const { gate, having, memberOnly = false } = field
-      return path === undefined ? [] : [{ gate, steps: path.split('.'), having, memberOnly }]
+      const { gate, having, memberOnly = false, keptWhole = false } = field
+      const steps = path?.split('.')
+      return steps === undefined ? [] : [{ gate, steps, having, memberOnly, keptWhole }]
     })
     places.set(kind, known)
   }

@@ -126,9 +126,8 @@ export class Deleter {
   ): Deleted | Due {
     const { resource } = target
     const stored = entry.object
-    if (isNamespace(resource) && this.#outlivesDeletion(resource, stored, options)) {
+    if (isNamespace(resource) && outlivesDeletion(stored))
       return this.#terminateNamespace(resource, entry, options, context)
-    }
     const draft = cloneJson(stored) as Draft
     if (resource.rules.terminate?.(draft, this.#clock.nowMs()) === true) {
       const written = this.#write(resource, entry, draft, context)
@@ -168,13 +167,6 @@ export class Deleter {
       if (version !== undefined) throw unreadVersion(target, object)
     }
     return { due: entry, askedAgain: hadFinalizers }
-  }
-
-  /** A namespace with finalizers in its specification does, and one with others when it is deleted first. */
-  #outlivesDeletion(resource: ServedResource, stored: Stored, options: DeleteOptions): boolean {
-    if ((stored['spec']?.finalizers ?? []).length > 0) return true
-    const isFirst = stored['metadata'].deletionTimestamp === undefined
-    return isFirst && finalizersAfter(resource, stored, options).length > 0
   }
 
   /** A namespace lives on until its contents are gone: only its phase and deletionTimestamp change. */
@@ -228,6 +220,11 @@ function unreadVersion(target: Target, stored: Stored): ApiError {
   const found = stored['metadata'].resourceVersion
   const why = `Precondition failed: ResourceVersion in precondition: , ResourceVersion in object meta: ${found}`
   return conflict(target.resource.info, target.name, storageErrorOf(target, why, false))
+}
+
+/** A namespace does when it is deleted first, and while it has finalizers in its specification. */
+function outlivesDeletion({ spec, metadata }: Stored): boolean {
+  return metadata.deletionTimestamp === undefined || (spec?.finalizers ?? []).length > 0
 }
 
 function isNamespace({ info }: ServedResource): boolean {

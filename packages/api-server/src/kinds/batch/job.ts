@@ -40,8 +40,8 @@ function generateSelector(object: DraftOf<Job>): void {
   spec.template ??= { metadata: {}, spec: {} }
   const labels: Record<string, string> = { ...spec.template.metadata?.labels }
   const { uid = '', name = '' } = metadata
-  labels['controller-uid'] = uid
-  labels[UID_LABEL] = uid
+  labels['controller-uid'] ??= uid
+  labels[UID_LABEL] ??= uid
   labels[NAME_LABEL] ??= name
   labels['job-name'] ??= name
   spec.template.metadata = { ...spec.template.metadata, labels }

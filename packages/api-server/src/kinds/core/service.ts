@@ -72,6 +72,8 @@ function warnings(object: StoredOf<Service>): string[] {
       list.push('spec.SessionAffinity is ignored for headless services')
   }
   list.push(...addressWarnings(spec))
+  if (spec.type === 'ExternalName' && (spec.externalIPs ?? []).length > 0)
+    list.push('spec.externalIPs is ignored when spec.type is "ExternalName"')
   if (spec.type !== 'ExternalName' && spec.externalName)
     list.push('spec.externalName is ignored when spec.type is not "ExternalName"')
   if (spec.trafficDistribution === 'PreferClose')
@@ -86,7 +88,8 @@ function addressWarnings(spec: StoredOf<ServiceSpec>): string[] {
     ...clusterIPs.flatMap((ip, index) => canonicalIpWarnings(ip, `spec.clusterIPs[${index}]`)),
     ...externalIPs.flatMap((ip, index) => canonicalIpWarnings(ip, `spec.externalIPs[${index}]`)),
   ]
-  if (spec.clusterIP !== 'None' && externalIPs.length > 0)
+  const inUse = spec.clusterIP !== 'None' && spec.type !== 'ExternalName'
+  if (inUse && externalIPs.length > 0)
     list.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters')
   list.push(...canonicalIpWarnings(loadBalancerIP, 'spec.loadBalancerIP'))
   for (const [index, cidr] of (spec.loadBalancerSourceRanges ?? []).entries())

@@ -162,8 +162,9 @@ export function validateContainers(
   for (const [index, container] of containers.entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
-    if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name)
-    else if (container.name) names.add(container.name)
+    // Those without a name have one name.
+    if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name ?? '')
+    names.add(container.name ?? '')
     validateProbesAndHooks(container, pod.graceSeconds, errors, at)
     validateRestartPolicy(container, errors, at)
     validateRestartRules(container.restartPolicyRules ?? [], errors, `${at}.restartPolicyRules`)
@@ -224,7 +225,7 @@ export function validateInitContainers(
     // Without a policy theirs are not looked at.
     if (container.restartPolicy !== undefined)
       validateRestartRules(container.restartPolicyRules ?? [], errors, `${at}.restartPolicyRules`)
-    if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name)
+    if (names.has(container.name ?? '')) errors.duplicate(`${at}.name`, container.name ?? '')
     else if (container.name) names.add(container.name)
     checkHostPorts([container], errors, field)
     if (container.restartPolicy === 'Always')
