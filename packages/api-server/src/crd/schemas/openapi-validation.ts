@@ -2,7 +2,9 @@
  * What each place of a schema may say, whether it is structural or not, branches included.
  * Contract: docs/behaviour/api-server/custom-resources.md, Structural schema.
  */
+import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import type { Stored } from '@gyropilot/schema/objects'
 import { checkListType } from './list-type-validation.ts'
 import { isEmbedded, isObject, itemsOf, propertiesOf } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
@@ -69,10 +71,10 @@ class OpenApiCheck {
     const isResource = place.isRoot || isEmbedded(schema)
     this.#properties(schema, path, place, isResource)
     const below = { ...place, isRoot: false }
+    if (schema.not !== undefined) this.place(schema.not, `${path}.not`, below)
     for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const)
       for (const [index, branch] of (schema[keyword] ?? []).entries())
         this.place(branch, `${path}.${keyword}[${index}]`, below)
-    if (schema.not !== undefined) this.place(schema.not, `${path}.not`, below)
     this.#items(schema, path, below)
     checkExtensions(schema, path, errors)
     const { cardinality, uncorrelatable } = place
@@ -139,11 +141,15 @@ const UNSUPPORTED: readonly (keyof Schema)[] = [
   'dependencies',
   '$ref',
 ]
+/** An empty map of the others is none. */
+const COUNTED_WHEN_EMPTY: ReadonlySet<keyof Schema> = new Set(['additionalItems', 'dependencies'])
 
 function checkUnsupported(schema: Schema, path: string, errors: FieldErrors): void {
   for (const keyword of UNSUPPORTED) {
-    const value = schema[keyword]
-    if (value !== undefined && !(isObject(value) && Object.keys(value).length === 0))
+    const isCounted = COUNTED_WHEN_EMPTY.has(keyword)
+    const value = isCounted ? (givenValue(schema as Stored, keyword) ?? undefined) : schema[keyword]
+    const isEmpty = isObject(value) && Object.keys(value).length === 0
+    if (value !== undefined && (isCounted || !isEmpty))
       errors.forbidden(`${path}.${keyword}`, `${keyword} is not supported`)
   }
   if (schema.type === 'null')

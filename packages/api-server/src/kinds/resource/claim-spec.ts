@@ -170,13 +170,13 @@ function validateConstraint(
 }
 
 function validateAttribute(name: string, errors: FieldErrors, field: string): void {
+  validateDeviceName(name, errors, field)
   if (!name.includes('/'))
     errors.invalid(
       field,
       name,
       'a fully qualified name must be a domain and a name separated by a slash',
     )
-  validateDeviceName(name, errors, field)
 }
 
 /** Asking for access to devices of others. */
