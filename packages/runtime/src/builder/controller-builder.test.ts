@@ -60,9 +60,11 @@ test('Given Owns without For, or no watch at all, then Build fails', () => {
   }
 })
 
-test('names are unique among controllers of one registry, unless validation is skipped', () => {
+test('names are unique among controllers of one registry, or of one manager that counts nothing, unless validation is skipped', () => {
   const { manager } = managing()
-  const build = (): ControllerBuilder => buildController(manager).for(websites)
+  const build = (of = manager): ControllerBuilder => buildController(of).for(websites)
+  for (const _ of ['one', 'another'])
+    build(managing({ metrics: undefined }).manager).complete(() => {})
   assert.equal(build().build(() => {}).name, 'website')
   assert.throws(
     () => build().complete(() => {}),

@@ -1,5 +1,6 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Builder. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { silentMetrics } from '@gyropilot/foundation'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { ObjectCache } from '../object-cache/object-cache.ts'
 import { controllerErrors } from './errors.ts'
@@ -123,7 +124,7 @@ export class ControllerBuilder {
   build(reconciler: Reconciler): ReconcileLoop {
     this.#check()
     const name = this.#name ?? this.#forType!.kind.toLowerCase()
-    if (!this.#options.skipNameValidation) takeName(this.#manager.metrics, name)
+    if (!this.#options.skipNameValidation) takeName(this.#manager, name)
     const controller = new ReconcileLoop(
       {
         name,
@@ -178,17 +179,18 @@ export class ControllerBuilder {
   }
 }
 
-/** Names are labels of metrics: two controllers of one name would be one series. */
-const takenNames = new WeakMap<MetricsRegistry, Set<string>>()
+/** Names are labels of metrics: two controllers of one name would be one series. Managers that count nothing share none. */
+const takenNames = new WeakMap<MetricsRegistry | BuilderManager, Set<string>>()
 
-function takeName(registry: MetricsRegistry, name: string): void {
-  const names = takenNames.get(registry) ?? new Set()
+function takeName(manager: BuilderManager, name: string): void {
+  const scope = manager.metrics === silentMetrics ? manager : manager.metrics
+  const names = takenNames.get(scope) ?? new Set()
   if (names.has(name)) {
     refuse(
       `controller with name ${name} already exists. Controller names must be unique to avoid multiple controllers reporting the same metric. This validation can be disabled via the SkipNameValidation option`,
     )
   }
-  takenNames.set(registry, names.add(name))
+  takenNames.set(scope, names.add(name))
 }
 
 function refuse(message: string): never {

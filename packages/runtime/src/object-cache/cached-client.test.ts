@@ -120,6 +120,22 @@ test('reads are frozen: an edit throws where it is made; or copies for each read
   }
 })
 
+test('of a namespaced type no object is read without a namespace; of another the namespace does not matter', async () => {
+  const { server, client, configMaps, start, stop } = caching()
+  server.put(resources.configmaps, configMap('a'))
+  server.put(resources.nodes, { metadata: { name: 'n' } })
+  start()
+  for (const namespace of [undefined, ''])
+    await assert.rejects(configMaps(namespace).get('a'), {
+      code: 'CACHE_READ_REFUSED',
+      message: 'an empty namespace may not be set when a resource name is provided',
+    })
+  const nodes = client.resource(resources.nodes, 'default')
+  assert.equal((await nodes.get('n')).metadata?.name, 'n')
+  assert.equal((await nodes.list()).items.length, 1)
+  await stop()
+})
+
 test('list: namespace, label selector, limit; the continue of an answer cannot be given back', async () => {
   const { server, configMaps, start, stop } = caching()
   for (const [namespace, name] of [

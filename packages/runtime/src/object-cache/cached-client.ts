@@ -48,7 +48,9 @@ export class CachedClient implements Client {
     const resource = namingKind(live.resource(type, namespace), type)
     const reads =
       (cacheUnstructured || !isUnstructured(type)) && !this.#uncached.has(groupResourceOf(type))
-    return reads ? cachedReads(resource, cache, type, namespace) : resource
+    return reads
+      ? cachedReads(resource, cache, type, type.namespaced ? namespace : undefined)
+      : resource
   }
 
   raw<T = unknown>(request: RawRequest): Promise<T> {
@@ -64,6 +66,13 @@ function cachedReads<T extends KubernetesObject>(
 ): ResourceClient<T> {
   const get = async (name: string, options: GetOptions = {}): Promise<T> => {
     if (options.subresource !== undefined) return live.get(name, options)
+    // Nothing has this key, and "not found" would be taken for the state of the object.
+    if (type.namespaced && !namespace) {
+      throw controllerErrors.make(
+        'CACHE_READ_REFUSED',
+        'an empty namespace may not be set when a resource name is provided',
+      )
+    }
     const filled = await cache.filled(type, options)
     const object = filled.read(namespace, name)
     if (object === undefined) throw notFound(type, name)

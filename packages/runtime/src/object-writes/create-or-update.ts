@@ -28,7 +28,7 @@ export interface Written<T> {
  * or returns another. Nothing is retried: a conflict, or an object that the cache does not show yet, is an error to return.
  *
  * ```ts
- * await createOrUpdate(client, resources.configMaps, { metadata: { namespace, name } }, (draft) => {
+ * await createOrUpdate(client, resources.configmaps, { metadata: { namespace, name } }, (draft) => {
  *   draft.data = { 'index.html': html }
  * })
  * ```
