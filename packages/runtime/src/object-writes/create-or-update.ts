@@ -25,7 +25,8 @@ export interface Written<T> {
 /**
  * Makes the object what `mutate` makes of it: it is created when it does not exist, updated when `mutate` changed something,
  * else left alone. `object` needs name and namespace only; `mutate` is given a draft of it, or of what exists, and edits it
- * or returns another. Nothing is retried: a conflict, or an object that the cache does not show yet, is an error to return.
+ * or returns another. Nothing is retried: a conflict, or an object that the cache does not show yet, is an error to return. Where
+ * the status is a subresource the server leaves it as it is, and what differs in it alone would be written anew each time.
  *
  * ```ts
  * await createOrUpdate(client, resources.configmaps, { metadata: { namespace, name } }, (draft) => {

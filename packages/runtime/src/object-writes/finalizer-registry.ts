@@ -23,7 +23,10 @@ export interface Finalized<T> {
   readonly object: T
   /** Something besides the status changed: write the object. */
   readonly updated: boolean
-  /** The status changed: write it through its subresource. */
+  /**
+   * The status changed: write it through its subresource, before the object, which may be gone after that. The object is then
+   * written with the resourceVersion that was answered.
+   */
   readonly statusUpdated: boolean
   /** Return or throw it after writing, so that the key is retried. */
   readonly error?: Error
