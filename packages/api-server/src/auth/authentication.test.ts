@@ -164,8 +164,12 @@ describe('client certificates', () => {
     refused(() => ask('unknown'))
   })
 
-  test('that name nobody are as good as none', () => {
+  test('that name nobody are as good as none, and that name anonymous make nobody authenticated', () => {
     const { certificates, authentication } = world()
+    const anonymous = new X509Certificate(issueFrom(certificates.authority, 'system:anonymous'))
+    const credentials = { headers: {}, clientCertificates: [anonymous] }
+    const user = authentication.authenticate(credentials) as UserInfo
+    assert.deepEqual(user.groups, [])
     const nobody = new X509Certificate(issueFrom(certificates.authority, ''))
     assert.equal(
       authentication.authenticate({ headers: {}, clientCertificates: [nobody] }),

@@ -49,8 +49,9 @@ export function serviceAccountGroups(namespace: string): string[] {
   return [GROUP.serviceAccounts, `${GROUP.serviceAccounts}:${namespace}`]
 }
 
-/** Adds system:authenticated unless the groups already say whether there was a credential. */
+/** Adds system:authenticated unless name or groups already say whether there was a credential. */
 export function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  if (user.name === ANONYMOUS.name) return user
   if (user.groups.includes(GROUP.authenticated) || user.groups.includes(GROUP.unauthenticated))
     return user
   return { ...user, groups: [...user.groups, GROUP.authenticated] }

@@ -87,6 +87,18 @@ test('a front proxy says who asks: first name, all groups, uid and extras', asyn
   })
 })
 
+test('whom a front proxy calls anonymous or unauthenticated does not become authenticated', async () => {
+  const groupsOf = async (name: string, groups?: string[]) => {
+    const headers = { 'x-remote-user': [name], ...(groups && { 'x-remote-group': groups }) }
+    return (await userOf({ peerCertificates: [proxies.client('front-proxy-client')], headers }))
+      .groups
+  }
+  assert.deepEqual(await groupsOf('bob'), ['system:authenticated'])
+  assert.deepEqual(await groupsOf('bob', ['system:authenticated']), ['system:authenticated'])
+  assert.deepEqual(await groupsOf('bob', ['system:unauthenticated']), ['system:unauthenticated'])
+  assert.deepEqual(await groupsOf('system:anonymous'), [])
+})
+
 test('the front proxy comes before the certificate, and that before the token', async () => {
   const both = { clientAuthorities: [proxies.certificate] }
   const proxy = proxies.client('front-proxy-client', ['group'])

@@ -13,8 +13,9 @@ import { commonNameOf, userOf } from './client-certificates.ts'
 import type { IncomingRequest, User } from './request.ts'
 import { review } from './review.ts'
 
+const UNAUTHENTICATED = 'system:unauthenticated'
 /** Who says nothing of themselves. */
-export const ANONYMOUS: User = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
+export const ANONYMOUS: User = { name: 'system:anonymous', groups: [UNAUTHENTICATED] }
 const AUTHENTICATED = 'system:authenticated'
 
 /** What is believed of certificates; may change while the manager runs. */
@@ -183,8 +184,9 @@ function percentDecoded(text: string): string {
   }
 }
 
+/** Unless it is said already whether there was a credential: a front proxy also speaks for those who showed it none. */
 function withAuthenticatedGroup(user: User): User {
-  return user.groups.includes(AUTHENTICATED)
-    ? user
-    : { ...user, groups: [...user.groups, AUTHENTICATED] }
+  const isSaid = [AUTHENTICATED, UNAUTHENTICATED].some((group) => user.groups.includes(group))
+  if (isSaid || user.name === ANONYMOUS.name) return user
+  return { ...user, groups: [...user.groups, AUTHENTICATED] }
 }
