@@ -5,23 +5,21 @@ import {
   parseAccept,
   type ComponentPage,
 } from '@gyropilot/foundation'
-import { objectText } from './object-text.ts'
+import { objectText, yamlText } from './object-text.ts'
 import type { Answer, IncomingRequest } from './request.ts'
+import { JSON_TYPE, YAML_TYPE, statusAnswer } from './status-answer.ts'
 
 const GROUP = 'config.k8s.io'
 const NEWEST = COMPONENT_PAGE_VERSIONS.at(-1)!
-const JSON_TYPE = 'application/json'
-const YAML_TYPE = 'application/yaml'
 const NOT_ACCEPTABLE =
   'only the following media types are accepted: application/json, application/yaml, text/plain'
 
 export async function componentAnswer(
   page: ComponentPage,
-  { headers, query }: IncomingRequest,
+  request: IncomingRequest,
 ): Promise<Answer> {
-  const accept = headers['accept']?.[0]
-  const isForEyes = isPretty(query, headers['user-agent']?.[0])
-  const form = formOf(page.kind, accept)
+  const { headers, query } = request
+  const form = formOf(page.kind, headers['accept']?.[0])
   if (form === 'text')
     return {
       status: 200,
@@ -30,19 +28,8 @@ export async function componentAnswer(
       body: page.text,
     }
   if (form === undefined) {
-    const status = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message: NOT_ACCEPTABLE,
-      reason: 'NotAcceptable',
-      code: 406,
-    }
-    const plain = plainType(accept)
-    const refusal = { status: 406, contentType: plain ?? JSON_TYPE, sniffable: true } as const
-    if (plain === YAML_TYPE) return { ...refusal, body: await yaml(status) }
-    return { ...refusal, body: objectText(status, plain === undefined || isForEyes) }
+    const why = { message: NOT_ACCEPTABLE, reason: 'NotAcceptable' }
+    return { ...(await statusAnswer(request, 406, why)), sniffable: true }
   }
   const { type, version } = form
   const { kind } = page
@@ -53,23 +40,10 @@ export async function componentAnswer(
     sniffable: true,
     body:
       type === JSON_TYPE
-        ? objectText(page.object(version), isForEyes)
-        : await yaml(page.object(version)),
+        ? objectText(page.object(version), isPretty(query, headers['user-agent']?.[0]))
+        : await yamlText(page.object(version)),
     ...(version === NEWEST ? {} : { headers: { warning } }),
   }
-}
-
-async function yaml(value: object): Promise<string> {
-  const { formatYaml } = await import('@gyropilot/foundation/yaml-text')
-  return formatYaml(value)
-}
-
-/** How an error is told: as the first of both types, without a kind that the object is wanted as. */
-function plainType(accept: string | undefined): string | undefined {
-  return parseAccept(accept ?? '').find(
-    ({ type, parameters: { as, g, v } }) =>
-      (type === JSON_TYPE || type === YAML_TYPE) && (as ?? g ?? v) === undefined,
-  )?.type
 }
 
 /** The first acceptable form of the Accept header; an object only with the kind and a version it exists in. */

@@ -2,13 +2,13 @@
  * Who asks, and whether they may: decided by the cluster. Contract: docs/behaviour/runtime/manager.md, Serving. Without a
  * client for reviews every request without certificate is anonymous, and only always-allowed paths are served.
  */
-import { errorText, isPretty } from '@gyropilot/foundation'
+import { errorText } from '@gyropilot/foundation'
 import type { AuthMetrics } from './auth-metrics.ts'
 import { ANONYMOUS } from './authentication.ts'
 import type { Authentication } from './authentication.ts'
 import type { Authorization } from './authorization.ts'
-import { objectText } from './object-text.ts'
 import type { Answer, IncomingRequest } from './request.ts'
+import { statusAnswer } from './status-answer.ts'
 
 /** What HTTP methods are called in authorization. */
 const VERBS: Readonly<Record<string, string>> = {
@@ -42,7 +42,10 @@ export class DelegatedAuth {
     const who = await this.#authentication.authenticate(request)
     if ('refused' in who) {
       metrics.authenticated('error', askedMs)
-      const refusal = refused(request, 401, { message: 'Unauthorized', reason: 'Unauthorized' })
+      const refusal = await statusAnswer(request, 401, {
+        message: 'Unauthorized',
+        reason: 'Unauthorized',
+      })
       return { isKnown: false, refusal: { ...refusal, sniffable: true } }
     }
     const { user } = who
@@ -61,19 +64,7 @@ export class DelegatedAuth {
       return { isKnown, refusal: { status: 500, contentType: 'text/plain; charset=utf-8', body } }
     }
     const message = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`
-    const refusal = refused(request, 403, { message, reason: 'Forbidden', details: {} })
+    const refusal = await statusAnswer(request, 403, { message, reason: 'Forbidden', details: {} })
     return { isKnown, refusal }
   }
-}
-
-/** As an API server refuses. */
-function refused(
-  { query, headers }: IncomingRequest,
-  code: number,
-  why: { readonly message: string; readonly reason: string; readonly details?: object },
-): Answer {
-  const common = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' }
-  const isForEyes = isPretty(query, headers['user-agent']?.[0])
-  const body = objectText({ ...common, ...why, code }, isForEyes)
-  return { status: code, contentType: 'application/json', body }
 }
