@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { GO_TYPE_META, jsonTypeName } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
 import { clientErrors } from '../errors.ts'
+import { checkTypes } from './go-types.ts'
 import type {
   AuthProviderConfig,
   ClusterEntry,
@@ -57,7 +58,14 @@ function configOf(value: unknown, path: string): Kubeconfig {
     throw new Error(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go value of type ${GO_TYPE_META}`,
     )
-  const root = new Fields(value ?? {}, 'Config', '')
+  const root = new Fields(value)
+  for (const name of ['apiVersion', 'kind']) {
+    const named = root.value(name)
+    if (named === undefined || typeof named === 'string') continue
+    throw new Error(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonTypeName(named)} into Go struct field .${name} of type string`,
+    )
+  }
   // Either may be left out.
   const version = root.text('apiVersion') || 'v1'
   const kind = root.text('kind') || 'Config'
@@ -65,6 +73,7 @@ function configOf(value: unknown, path: string): Kubeconfig {
     throw new Error(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "${SCHEME}"`,
     )
+  checkTypes(value ?? {})
   const namedEntries = <T>(
     list: string,
     field: string,
@@ -72,15 +81,14 @@ function configOf(value: unknown, path: string): Kubeconfig {
     read: (fields: Fields, name: string) => T,
   ): Map<string, T> => {
     const entries = new Map<string, T>()
-    for (const item of root.list(list)) {
-      const named = new Fields(item, `Named${type}`, list)
+    for (const named of root.objects(list)) {
       const name = named.text('name') ?? ''
       // Upstream shows the whole list, credentials and all.
       if (entries.has(name))
         throw new Error(
           `error converting *[]Named${type} into *map[string]*api.${type}: duplicate name ${JSON.stringify(name)} in list`,
         )
-      entries.set(name, read(named.object(field, type), name))
+      entries.set(name, read(named.object(field), name))
     }
     return entries
   }
@@ -98,9 +106,8 @@ const EXEC_EXTENSION = 'client.authentication.k8s.io/exec'
 
 function clusterOf(fields: Fields, folder: string): ClusterEntry {
   const extension = fields
-    .list('extensions')
-    .map((item) => item as { name?: unknown; extension?: unknown })
-    .find((item) => item?.name === EXEC_EXTENSION)
+    .objects('extensions')
+    .find((item) => item.text('name') === EXEC_EXTENSION)
   return defined({
     server: fields.text('server'),
     tlsServerName: fields.text('tls-server-name') || undefined,
@@ -109,14 +116,12 @@ function clusterOf(fields: Fields, folder: string): ClusterEntry {
     certificateAuthorityData: fields.base64('certificate-authority-data'),
     proxyUrl: fields.text('proxy-url') || undefined,
     disableCompression: fields.flag('disable-compression'),
-    execConfig: extension?.extension,
+    execConfig: extension?.value('extension'),
   })
 }
 
 function userOf(fields: Fields, folder: string, origin: AuthProviderConfig['origin']): UserEntry {
-  const provider = fields.has('auth-provider')
-    ? fields.object('auth-provider', 'AuthProviderConfig')
-    : undefined
+  const provider = fields.has('auth-provider') ? fields.object('auth-provider') : undefined
   return defined({
     clientCertificate: resolved(fields.text('client-certificate'), folder),
     clientCertificateData: fields.base64('client-certificate-data'),
@@ -131,7 +136,7 @@ function userOf(fields: Fields, folder: string, origin: AuthProviderConfig['orig
       provider === undefined
         ? undefined
         : { name: provider.text('name') ?? '', config: provider.texts('config'), origin },
-    exec: fields.has('exec') ? execOf(fields.object('exec', 'ExecConfig'), folder) : undefined,
+    exec: fields.has('exec') ? execOf(fields.object('exec'), folder) : undefined,
   })
 }
 
@@ -151,10 +156,10 @@ function execOf(fields: Fields, folder: string): ExecConfig {
     // A bare name is looked up in PATH; anything with a separator is a path.
     command: command.includes('/') ? (resolved(command, folder) ?? '') : command,
     args: fields.textList('args'),
-    env: fields.list('env').map((item) => {
-      const entry = new Fields(item, 'ExecEnvVar', 'users.user.exec.env')
-      return { name: entry.text('name') ?? '', value: entry.text('value') ?? '' }
-    }),
+    env: fields.objects('env').map((entry) => ({
+      name: entry.text('name') ?? '',
+      value: entry.text('value') ?? '',
+    })),
     apiVersion: fields.text('apiVersion') ?? '',
     interactiveMode: fields.text('interactiveMode') ?? '',
     provideClusterInfo: fields.flag('provideClusterInfo') ?? false,
@@ -180,93 +185,61 @@ function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
 }
 
-/** Typed access to the fields of an object; complains in the words of Go's JSON decoder. */
+/** The fields of an object whose types have been checked. Null is as absent. */
 class Fields {
   readonly #fields: Readonly<Record<string, unknown>>
-  readonly #type: string
-  readonly #path: string
 
-  constructor(value: unknown, type: string, path: string) {
-    this.#type = type
-    this.#path = path
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new Error(
-        `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type v1.${type}`,
-      )
-    }
-    this.#fields = value as Record<string, unknown>
+  constructor(value: unknown) {
+    this.#fields = (value ?? {}) as Record<string, unknown>
+  }
+
+  value(name: string): unknown {
+    return this.#fields[name] ?? undefined
   }
 
   has(name: string): boolean {
-    return this.#fields[name] !== undefined && this.#fields[name] !== null
+    return this.value(name) !== undefined
   }
 
   text(name: string): string | undefined {
-    const value = this.#fields[name]
-    if (value === undefined || value === null) return undefined
-    if (typeof value === 'string') return value
-    throw this.#wrongType(value, name, 'string')
+    return this.value(name) as string | undefined
   }
 
   flag(name: string): boolean | undefined {
-    const value = this.#fields[name]
-    if (value === undefined || value === null) return undefined
-    if (typeof value === 'boolean') return value
-    throw this.#wrongType(value, name, 'bool')
+    return this.value(name) as boolean | undefined
   }
 
   base64(name: string): string | undefined {
-    const text = this.text(name)?.replaceAll(/[\r\n]/g, '')
-    if (text === undefined || text === '') return undefined
-    const bad = /[^A-Za-z0-9+/=]/.exec(text)
-    if (bad !== null) throw new Error(`illegal base64 data at input byte ${bad.index}`)
-    if (text.length % 4 !== 0)
-      throw new Error(`illegal base64 data at input byte ${text.length - (text.length % 4)}`)
-    return text
+    return this.text(name)?.replaceAll(/[\r\n]/g, '') || undefined
   }
 
-  list(name: string): readonly unknown[] {
-    const value = this.#fields[name]
-    if (value === undefined || value === null) return []
-    if (Array.isArray(value)) return value
-    throw this.#wrongType(value, name, '[]v1.Named')
+  objects(name: string): readonly Fields[] {
+    return this.#list(name).map((item) => new Fields(item))
+  }
+
+  /** A missing one is empty, here and below. */
+  object(name: string): Fields {
+    return new Fields(this.value(name))
   }
 
   textList(name: string): readonly string[] {
-    return this.list(name).map((item) => {
-      if (typeof item !== 'string') throw this.#wrongType(item, name, 'string')
-      return item
-    })
+    return this.#list(name).map((item) => (item ?? '') as string)
   }
 
   texts(name: string): Readonly<Record<string, string>> {
-    const fields = this.object(name, this.#type)
-    return Object.fromEntries(
-      Object.keys(fields.#fields).map((key) => [key, fields.text(key) ?? '']),
-    )
+    return this.#mapped(name, (fields, key) => fields.text(key) ?? '')
   }
 
   textLists(name: string): Readonly<Record<string, readonly string[]>> {
-    const fields = this.object(name, this.#type)
-    return Object.fromEntries(Object.keys(fields.#fields).map((key) => [key, fields.textList(key)]))
+    return this.#mapped(name, (fields, key) => fields.textList(key))
   }
 
-  /** An object; absent is empty. */
-  object(name: string, type: string): Fields {
-    const value = this.#fields[name] ?? {}
-    if (typeof value !== 'object' || Array.isArray(value))
-      throw this.#wrongType(value, name, `v1.${type}`)
-    return new Fields(value, type, this.#pathOf(name))
+  #list(name: string): readonly unknown[] {
+    return (this.value(name) ?? []) as readonly unknown[]
   }
 
-  #pathOf(name: string): string {
-    return this.#path === '' ? name : `${this.#path}.${name}`
-  }
-
-  #wrongType(value: unknown, name: string, wanted: string): Error {
-    const field = `${this.#type}.${this.#pathOf(name)}`
-    return new Error(
-      `json: cannot unmarshal ${jsonTypeName(value)} into Go struct field ${field} of type ${wanted}`,
-    )
+  #mapped<T>(name: string, read: (fields: Fields, key: string) => T): Readonly<Record<string, T>> {
+    const fields = this.object(name)
+    return Object.fromEntries(Object.keys(fields.#fields).map((key) => [key, read(fields, key)]))
   }
 }
