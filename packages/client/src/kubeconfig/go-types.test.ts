@@ -66,3 +66,9 @@ test('null is the zero value of what it stands for, in lists too, and fields tha
   assert.deepEqual([exec?.env, exec?.args, token], [[{ name: '', value: '' }], [''], undefined])
   assert.equal(contexts.size, 0)
 })
+
+test('who is to be impersonated by empty names is nobody', async () => {
+  const nobody = inUser({ as: '', 'as-uid': '', 'as-groups': [], 'as-user-extra': {} })
+  const { users } = await parseKubeconfig(JSON.stringify(nobody), '/k')
+  assert.equal(users.get('u')?.impersonate, undefined)
+})

@@ -140,14 +140,18 @@ function userOf(fields: Fields, folder: string, origin: AuthProviderConfig['orig
   })
 }
 
+/** What is empty asks for nothing. */
 function impersonationOf(fields: Fields): Impersonation | undefined {
-  const user = fields.text('as')
-  const uid = fields.text('as-uid')
+  const user = fields.text('as') ?? ''
+  const uid = fields.text('as-uid') || undefined
   const groups = fields.textList('as-groups')
-  const extra = fields.has('as-user-extra') ? fields.textLists('as-user-extra') : undefined
-  if (user === undefined && uid === undefined && groups.length === 0 && extra === undefined)
-    return undefined
-  return defined({ user: user ?? '', uid, groups: groups.length === 0 ? undefined : groups, extra })
+  const extra = fields.textLists('as-user-extra')
+  const asked = defined({
+    uid,
+    groups: groups.length === 0 ? undefined : groups,
+    extra: Object.keys(extra).length === 0 ? undefined : extra,
+  })
+  return user === '' && Object.keys(asked).length === 0 ? undefined : { user, ...asked }
 }
 
 function execOf(fields: Fields, folder: string): ExecConfig {
