@@ -1,5 +1,5 @@
-// Every check of the repository. `npm test` and CI run all of them: first what is cheap, one after the other, then three lanes
-// beside each other, because some tests compute, others follow a clock that waits for them, and others wait for programs.
+// Every check of the repository. `npm test` and CI run all of them: first what is cheap, one after the other, then two lanes
+// beside each other, because half of the tests compute and the other half mostly wait.
 //
 //   node scripts/check.ts [step ...]     only these steps, e.g. `types lint`; `nightly`: those that no other run has
 import { spawn, spawnSync } from 'node:child_process'
@@ -11,8 +11,8 @@ import { root } from './source-files.ts'
 interface Step {
   readonly name: string
   readonly command: readonly string[]
-  /** Absent: cheap, before all others. */
-  readonly lane?: keyof typeof LANES
+  /** Absent: cheap, before all others. What computes gives way to what waits: that has bounds on a person's clock. */
+  readonly lane?: 'computing' | 'waiting'
   /** Runs with KUBECTL set to a kubectl that is new enough, and fails when there is none. */
   readonly needsKubectl?: true
   /** Runs with this one instead. */
@@ -21,13 +21,6 @@ interface Step {
   readonly fetchedKubectl?: string
   /** Takes too long for every change, or fetches what is large: runs when it is named, and with the word `nightly`. */
   readonly nightly?: true
-}
-
-/** By which priority they give way to each other: what waits has bounds on a person's clock, what is played sets its own pace. */
-const LANES = {
-  computing: constants.priority.PRIORITY_LOW,
-  played: constants.priority.PRIORITY_BELOW_NORMAL,
-  waiting: constants.priority.PRIORITY_NORMAL,
 }
 
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
@@ -96,7 +89,7 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'recordings',
-    lane: 'played',
+    lane: 'waiting',
     // Answers wait for what a real server took its time for; scenarios for the pace of their shared clock.
     command: [node, ...testRun, '--test-concurrency=2', 'tests/recordings/*.test.ts'],
   },
@@ -127,7 +120,7 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'more-recordings',
-    lane: 'played',
+    lane: 'waiting',
     command: [node, ...testRun, 'tests/recordings/nightly/*.test.ts'],
     nightly: true,
   },
@@ -195,18 +188,20 @@ const inLane = (lane: Step['lane']): readonly Step[] => chosen.filter((step) => 
 const failed: string[] = []
 
 for (const step of inLane(undefined)) await run(step)
+const lanes = [inLane('computing'), inLane('waiting')]
+const areBoth = lanes.every((lane) => lane.length > 0)
 await Promise.all(
-  (Object.keys(LANES) as (keyof typeof LANES)[]).map(async (lane) => {
-    for (const step of inLane(lane)) await run(step)
+  lanes.map(async (lane) => {
+    for (const step of lane) await run(step, areBoth)
   }),
 )
 console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.join(', ')}`)
 process.exitCode = failed.length === 0 ? 0 : 1
 
 /** Prints what a step says when it has ended: lanes do not talk into each other. */
-async function run(step: Step): Promise<void> {
+async function run(step: Step, beside = false): Promise<void> {
   const startedMs = performance.now()
-  const { status, output } = await outcome(step)
+  const { status, output } = await outcome(step, beside)
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
   if (status !== 0) failed.push(step.name)
   process.stdout.write(`${output}${status === 0 ? 'ok' : 'FAILED'}  ${step.name}  ${seconds} s\n`)
@@ -217,12 +212,13 @@ interface Outcome {
   readonly output: string
 }
 
-function outcome(step: Step): Promise<Outcome> {
+function outcome(step: Step, beside: boolean): Promise<Outcome> {
   const env = environmentOf(step)
   if (env === undefined) return Promise.resolve({ status: 1, output: '' })
   const [command = '', ...args] = step.command
   const child = spawn(command, args, { cwd: root, env, stdio: ['inherit', 'pipe', 'pipe'] })
-  if (step.lane !== undefined && child.pid !== undefined) setPriority(child.pid, LANES[step.lane])
+  if (beside && step.lane === 'computing' && child.pid !== undefined)
+    setPriority(child.pid, constants.priority.PRIORITY_LOW)
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => void chunks.push(chunk))
