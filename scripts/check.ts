@@ -26,6 +26,7 @@ interface Step {
 const bin = (name: string): string => join(root, 'node_modules', '.bin', name)
 const node = process.execPath
 const testRun = [
+  '--import=./scripts/unfollowed-promises.ts',
   '--test',
   '--test-reporter=./scripts/test-reporter.ts',
   '--test-reporter-destination=stdout',

@@ -51,6 +51,18 @@ for (const [what, lines, told] of [
   ['a test fails', `test('wrong', () => assert.fail('so it is'))`, 'so it is'],
   ['a file cannot be loaded', `throw new Error('no such luck')`, 'no such luck'],
   ['a hook fails', `after(() => assert.fail('not put away')); test('x', () => {})`, 'not put away'],
+  [
+    'an error is not caught',
+    `const laterMs = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+     test('x', async () => { await laterMs(1); setTimeout(() => { throw new Error('nobody heard') }, 1); await laterMs(20) })`,
+    'nobody heard',
+  ],
+  [
+    'a promise is rejected that nobody awaits',
+    `test('x', async () => { await 1; Promise.reject(new Error('nobody heard')); await new Promise(setImmediate) })`,
+    'nobody heard',
+  ],
+  ['a file awaits outside its tests', `await 1; test('x', () => {})`, 'ERR_REQUIRE_ASYNC_MODULE'],
   ['a process ends early', `test('x', () => process.exit(0))`, 'before its tests did'],
   ['a process is killed', `test('x', () => { process.kill(process.pid, 'SIGKILL') })`, 'SIGKILL'],
 ] as const) {

@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { root } from './source-files.ts'
 
 /** With more, what a process keeps of all its files becomes much, and few more loads are saved. */
@@ -44,6 +45,7 @@ function nextSize(left: number): number {
 async function runGroup(group: readonly string[]): Promise<void> {
   const reporter = join(root, 'scripts/test-reporter.ts')
   const args = [
+    `--import=${pathToFileURL(join(root, 'scripts/unfollowed-promises.ts')).href}`,
     `--test-reporter=${reporter}`,
     '--test-reporter-destination=stdout',
     join(root, 'scripts/tests-of-process.ts'),

@@ -19,6 +19,9 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   let skipped = 0
   for await (const event of source) {
     if (event.type === 'test:stderr') yield event.data.message
+    // The runner's word on an error that nobody caught, when it does not know of which test it is.
+    if (event.type === 'test:diagnostic' && event.data.message.startsWith('Error: '))
+      yield `FAILED  ${event.data.message}\n\n`
     if (event.type === 'test:pass' && !holdsTests(event.data)) {
       if (event.data.skip !== undefined || event.data.todo !== undefined) skipped++
       else passed++

@@ -1,7 +1,8 @@
 /** Updates of roles and bindings by somebody who has fewer rights than they give. Observed on kube-apiserver 1.36. */
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { makeNamespace, startServer } from '../bootstrap/fixtures.ts'
+import type { TestServer } from '../bootstrap/fixtures.ts'
 import type { Draft } from '../registry/kind-rules.ts'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -11,9 +12,7 @@ const MERGE = {
 }
 const cluster = `/apis/${GROUP}/v1`
 const inNamespace = `${cluster}/namespaces/a`
-const server = await startServer()
-after(() => server.server.stop())
-await makeNamespace(server, 'a')
+let server: TestServer
 const roleRef = (kind: string, name: string): Draft => ({ apiGroup: GROUP, kind, name })
 const subjects = [{ kind: 'User', apiGroup: GROUP, name: 'jane' }]
 const secrets = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]
@@ -24,17 +23,23 @@ async function make(path: string, name: string, rest: object): Promise<void> {
 }
 const verbs = ['create', 'patch']
 const resources = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
-await make(`${cluster}/clusterroles`, 'writer', {
-  rules: [{ apiGroups: [GROUP], resources, verbs }],
-})
-await make(`${cluster}/clusterrolebindings`, 'writer', {
-  roleRef: roleRef('ClusterRole', 'writer'),
-  subjects,
-})
-await make(`${inNamespace}/roles`, 'big', { rules: secrets })
-await make(`${inNamespace}/rolebindings`, 'big', { roleRef: roleRef('Role', 'big') })
 const clusterRoleSelectors = [{ matchLabels: { a: 'b' } }]
-await make(`${cluster}/clusterroles`, 'sum', { aggregationRule: { clusterRoleSelectors } })
+
+before(async () => {
+  server = await startServer()
+  await makeNamespace(server, 'a')
+  await make(`${cluster}/clusterroles`, 'writer', {
+    rules: [{ apiGroups: [GROUP], resources, verbs }],
+  })
+  await make(`${cluster}/clusterrolebindings`, 'writer', {
+    roleRef: roleRef('ClusterRole', 'writer'),
+    subjects,
+  })
+  await make(`${inNamespace}/roles`, 'big', { rules: secrets })
+  await make(`${inNamespace}/rolebindings`, 'big', { roleRef: roleRef('Role', 'big') })
+  await make(`${cluster}/clusterroles`, 'sum', { aggregationRule: { clusterRoleSelectors } })
+})
+after(() => server.server.stop())
 
 const patched = (path: string, body: object) => server.call('PATCH', path, body, MERGE)
 const NOT_HELD =

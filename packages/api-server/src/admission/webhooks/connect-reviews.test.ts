@@ -1,33 +1,40 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { makeNamespace, startServer } from '../../bootstrap/fixtures.ts'
+import type { TestServer } from '../../bootstrap/fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
 import { review, startWebhook } from '../../testing/webhook-server.ts'
+import type { WebhookServer } from '../../testing/webhook-server.ts'
 
-const hook = await startWebhook((body: AnyValue) =>
-  review(body, { allowed: false, status: { message: 'no' } }),
-)
-const server = await startServer()
-const ns = await makeNamespace(server, 'a')
+const ns = '/api/v1/namespaces/a'
+const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
+let hook: WebhookServer
+let server: TestServer
+
+before(async () => {
+  hook = await startWebhook((body: AnyValue) =>
+    review(body, { allowed: false, status: { message: 'no' } }),
+  )
+  server = await startServer()
+  await makeNamespace(server, 'a')
+  await server.call('POST', configurations, {
+    metadata: { name: 'v' },
+    webhooks: [
+      {
+        name: 'check.example.com',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: { url: hook.url, caBundle: hook.caBundle },
+        rules: [
+          { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['CONNECT'] },
+        ],
+      },
+    ],
+  })
+})
 after(async () => {
   await hook.stop()
   await server.server.stop()
-})
-
-const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
-await server.call('POST', configurations, {
-  metadata: { name: 'v' },
-  webhooks: [
-    {
-      name: 'check.example.com',
-      admissionReviewVersions: ['v1'],
-      sideEffects: 'None',
-      clientConfig: { url: hook.url, caBundle: hook.caBundle },
-      rules: [
-        { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['CONNECT'] },
-      ],
-    },
-  ],
 })
 
 /** Recorded from kube-apiserver 1.36. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { makeNamespace, pod, startServer } from '../../bootstrap/fixtures.ts'
+import type { TestServer } from '../../bootstrap/fixtures.ts'
 import {
   DEFINITIONS,
   STRING,
@@ -12,38 +13,45 @@ import {
 } from '../../crd/rules.fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
 import { patchOf, review, startWebhook } from '../../testing/webhook-server.ts'
+import type { WebhookServer } from '../../testing/webhook-server.ts'
 
 let patch: object = {}
-const hook = await startWebhook((body: AnyValue) => review(body, patchOf(patch)))
-const server = await startServer()
-const { call } = server
-const ns = await makeNamespace(server, 'default')
+const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+let hook: WebhookServer
+let server: TestServer
+let call: TestServer['call']
+let ns: string
+
+before(async () => {
+  hook = await startWebhook((body: AnyValue) => review(body, patchOf(patch)))
+  server = await startServer()
+  call = server.call
+  ns = await makeNamespace(server, 'default')
+  await call('POST', DEFINITIONS, definition(object({ a: STRING })))
+  await served()
+  await call('POST', configurations, {
+    metadata: { name: 'm' },
+    webhooks: [
+      {
+        name: 'change.example.com',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        clientConfig: { url: hook.url, caBundle: hook.caBundle },
+        rules: [
+          {
+            apiGroups: ['*'],
+            apiVersions: ['*'],
+            resources: ['things', 'pods/*'],
+            operations: ['*'],
+          },
+        ],
+      },
+    ],
+  })
+})
 after(async () => {
   await hook.stop()
   await server.server.stop()
-})
-
-await call('POST', DEFINITIONS, definition(object({ a: STRING })))
-await served()
-const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
-await call('POST', configurations, {
-  metadata: { name: 'm' },
-  webhooks: [
-    {
-      name: 'change.example.com',
-      admissionReviewVersions: ['v1'],
-      sideEffects: 'None',
-      clientConfig: { url: hook.url, caBundle: hook.caBundle },
-      rules: [
-        {
-          apiGroups: ['*'],
-          apiVersions: ['*'],
-          resources: ['things', 'pods/*'],
-          operations: ['*'],
-        },
-      ],
-    },
-  ],
 })
 
 const WHOLE = '{"apiVersion":"spec-x.example.com/v1","metadata":'

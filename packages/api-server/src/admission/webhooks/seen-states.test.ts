@@ -1,40 +1,48 @@
 /** In which state webhooks see what is written and deleted, and how often. Each sentence observed on kube-apiserver 1.36. */
 import assert from 'node:assert/strict'
-import { after, afterEach, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../../bootstrap/fixtures.ts'
+import type { TestServer } from '../../bootstrap/fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
 import { review, startWebhook } from '../../testing/webhook-server.ts'
+import type { WebhookServer } from '../../testing/webhook-server.ts'
 
 /** What others do while somebody is asked. */
 let meanwhile: ((request: AnyValue) => Promise<void>) | undefined
-const hook = await startWebhook(async (body: AnyValue) => {
-  await meanwhile?.(body.request)
-  return review(body, { allowed: true })
+const ns = '/api/v1/namespaces/a'
+let hook: WebhookServer
+let server: TestServer
+let call: TestServer['call']
+
+before(async () => {
+  hook = await startWebhook(async (body: AnyValue) => {
+    await meanwhile?.(body.request)
+    return review(body, { allowed: true })
+  })
+  server = await startServer()
+  call = server.call
+  await makeNamespace(server, 'a', { team: 'x' })
+  for (const kind of ['mutating', 'validating']) {
+    await call('POST', `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`, {
+      metadata: { name: kind },
+      webhooks: [
+        {
+          name: `${kind}.example.com`,
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          clientConfig: { url: `${hook.url}/${kind}`, caBundle: hook.caBundle },
+          rules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] }],
+        },
+      ],
+    })
+  }
+  hook.calls.splice(0)
 })
-const server = await startServer()
-const ns = await makeNamespace(server, 'a', { team: 'x' })
-const { call } = server
 after(async () => {
   await hook.stop()
   await server.server.stop()
 })
 afterEach(() => hook.calls.splice(0))
-
-for (const kind of ['mutating', 'validating']) {
-  await call('POST', `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`, {
-    metadata: { name: kind },
-    webhooks: [
-      {
-        name: `${kind}.example.com`,
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        clientConfig: { url: `${hook.url}/${kind}`, caBundle: hook.caBundle },
-        rules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] }],
-      },
-    ],
-  })
-}
-hook.calls.splice(0)
 
 /** The requests of one operation, as those saw them who may change or who judge. */
 function seen(kind: 'mutating' | 'validating', operation: string): AnyValue[] {

@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { makeNamespace, startServer } from '../../bootstrap/fixtures.ts'
+import type { TestServer } from '../../bootstrap/fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
 import { review, startWebhook } from '../../testing/webhook-server.ts'
+import type { WebhookServer } from '../../testing/webhook-server.ts'
 
-const hook = await startWebhook((body: AnyValue) => review(body, { allowed: true }))
-const server = await startServer()
-const ns = await makeNamespace(server, 'a')
-await server.call('POST', `${ns}/services`, {
-  metadata: { name: 'svc' },
-  spec: { type: 'ExternalName', externalName: 'localhost' },
+let hook: WebhookServer
+let server: TestServer
+let ns: string
+
+before(async () => {
+  hook = await startWebhook((body: AnyValue) => review(body, { allowed: true }))
+  server = await startServer()
+  ns = await makeNamespace(server, 'a')
+  await server.call('POST', `${ns}/services`, {
+    metadata: { name: 'svc' },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  })
 })
 after(async () => {
   await hook.stop()
