@@ -6,7 +6,7 @@ import type { Client, DeleteOptions, Patch, PatchOptions, Transport } from '@gyr
 import {
   SeededRandom,
   VirtualClock,
-  settle,
+  promiseSettler,
   silentLogger,
   silentMetrics,
   sleep,
@@ -44,7 +44,7 @@ const USER_PATIENCE_MS = 600_000
 
 /** Starts a cluster; resolves when its managers lead and its nodes are registered. */
 export async function createCluster(options: SimulationOptions): Promise<SimulatedCluster> {
-  const clock = new VirtualClock({ settle })
+  const clock = new VirtualClock({ settle: promiseSettler() })
   const cluster = new SimulatedCluster(options, clock, await prebuiltStore(clock))
   await cluster.start()
   return cluster
