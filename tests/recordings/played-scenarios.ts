@@ -149,8 +149,8 @@ interface Tries {
   statuses: number
   /** Events that were told once more, and patches that were made once more before the cache showed them. */
   repeats: number
-  /** Refused with 409: the cache did not show yet what the server had. */
-  conflicts: number
+  /** Refused with 409, and deletions of what is gone: the cache did not show yet what the server had. */
+  late: number
   /** How often each was tried, for the message of a failure. */
   texts: ReadonlyMap<string, number>
 }
@@ -182,7 +182,7 @@ class TriesByNamespace {
       all: 1,
       statuses: isNewStatus ? 1 : 0,
       repeats: isRepeat ? 1 : 0,
-      conflicts: status === 409 ? 1 : 0,
+      late: status === 409 || (method === 'DELETE' && status === 404) ? 1 : 0,
       texts: new Map([[text, 1]]),
     })
   }
@@ -207,7 +207,7 @@ function recordedTries({ writes = {} }: Scenario): TriesByController {
       all: count,
       statuses: isStatus ? count : 0,
       repeats: isRepeat ? count : 0,
-      conflicts: text.endsWith(' -> 409') ? count : 0,
+      late: / -> 409$| delete .* -> 404$/.test(text) ? count : 0,
       texts: new Map([[text, count]]),
     })
   }
@@ -220,12 +220,12 @@ function addTries(tries: Map<string, Tries>, controller: string, more: Tries): v
     all: sum.all + more.all,
     statuses: sum.statuses + more.statuses,
     repeats: sum.repeats + more.repeats,
-    conflicts: sum.conflicts + more.conflicts,
+    late: sum.late + more.late,
     texts: new Map([...sum.texts, ...[...more.texts].map(([text, count]) => [text, (sum.texts.get(text) ?? 0) + count] as const)]),
   })
 }
 
-const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0, conflicts: 0, texts: new Map() }
+const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0, late: 0, texts: new Map() }
 
 /**
  * No more tries than upstream. In how many statuses the changes of some pods are told hangs on which of them were read together
@@ -238,11 +238,11 @@ const NOTHING: Tries = { all: 0, statuses: 0, repeats: 0, conflicts: 0, texts: n
  * Over all plays together a controller has at most one repeated and one refused write too many, and no status.
  */
 function assertNoMoreWrites(own: TriesByController, upstream: TriesByController, among: 'single' | 'all'): void {
-  const tooMany = [...own].flatMap(([controller, { all, statuses, repeats, conflicts, texts }]) => {
+  const tooMany = [...own].flatMap(([controller, { all, statuses, repeats, late, texts }]) => {
     const limit = upstream.get(controller) ?? NOTHING
     const once = (count: number): number => Math.min(1, Math.max(0, count))
     const grouped = among === 'single' ? Math.max(0, statuses - limit.statuses) : 0
-    const most = limit.all + grouped + once(repeats - limit.repeats) + once(conflicts - limit.conflicts)
+    const most = limit.all + grouped + once(repeats - limit.repeats) + once(late - limit.late)
     if (all <= most) return []
     const tried = among === 'single' ? [...texts].map(([text, count]) => `${count} ${text}`) : []
     return [`${controller}: ${all}, upstream ${limit.all}`, ...tried]
