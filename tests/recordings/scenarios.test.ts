@@ -4,7 +4,7 @@ import { serveMigrations } from './migrations.ts'
 import { playScenarios } from './played-scenarios.ts'
 
 /** Groups with a player of their own: scenarios that go one after the other, or wait for scans. */
-const SLOW: ReadonlySet<string> = new Set(['autoscaler-edges', 'daemonset', 'pod-garbage-collector-edges'])
+const SLOW: ReadonlySet<string> = new Set(['accounts-edges', 'autoscaler-edges', 'daemonset', 'pod-garbage-collector-edges', 'storage-version-migrator-edges'])
 
 /** Its node would get pods of the DaemonSets that are played meanwhile: it comes after them. */
 const ONE_MORE_NODE = 'node ttl annotation and pod cidr'

@@ -6,8 +6,8 @@ import type { ChildProcess } from 'node:child_process'
 import { VirtualClock, settle } from '@gyropilot/foundation'
 
 const TICK_MS = 10
-/** Of this time in one of the machine's. Most of a play is waiting; beyond twice the machine's pace its work is what takes long. */
-const PACE = 2
+/** Of this time in one of the machine's. Most of a play is waiting; beyond three times the machine's pace its work is what takes long. */
+const PACE = 3
 /** Time never goes farther at once, however long the machine has been away. */
 const LONGEST_STEP_MS = 30
 
