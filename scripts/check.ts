@@ -125,6 +125,12 @@ const everyStep: readonly Step[] = [
     command: [node, ...testRun, 'tests/recordings/nightly/*.test.ts'],
     nightly: true,
   },
+  {
+    name: 'more-simulation',
+    lane: 'computing',
+    command: [join(root, 'bin/gyro'), 'simulate', '--explore', '--stride=17', '--seed=explore'],
+    nightly: true,
+  },
   ...['1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
     name: `kubectl-${version}`,
     lane: 'waiting',
@@ -136,10 +142,10 @@ const everyStep: readonly Step[] = [
 ]
 
 /**
- * A second kubectl, of another version, is used for what the versions do differently: streams over WebSocket or SPDY, apply, tables,
- * descriptions, rollouts. All tests with each version are a nightly matter.
+ * A second kubectl, of another version, is used for what the versions do differently most: streams over WebSocket or SPDY, and apply.
+ * All tests with each version are a nightly matter.
  */
-const BY_VERSION = ['streams', 'terminals', 'applying', 'reading', 'describe', 'workloads']
+const BY_VERSION = ['streams', 'terminals', 'applying']
 const { ALSO_KUBECTL } = process.env
 const steps = everyStep.flatMap((step) =>
   step.name === 'kubectl' && ALSO_KUBECTL
