@@ -76,6 +76,21 @@ export async function startWebhook(
   }
 }
 
+/** For the `webhooks` of a configuration: this server is asked, below `path`, about what the rule names. */
+export function askedAbout(
+  { url, caBundle }: WebhookServer,
+  rule: { readonly resources: readonly string[]; readonly operations: readonly string[] },
+  { name = 'check.example.com', path = '' } = {},
+): object {
+  return {
+    name,
+    admissionReviewVersions: ['v1'],
+    sideEffects: 'None',
+    clientConfig: { url: url + path, caBundle },
+    rules: [{ apiGroups: ['*'], apiVersions: ['*'], ...rule }],
+  }
+}
+
 /** The answer of a webhook to a review. */
 export function review(body: AnyValue, response: object): object {
   return {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { makeNamespace, startServer } from '../../bootstrap/fixtures.ts'
 import type { TestServer } from '../../bootstrap/fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
-import { review, startWebhook } from '../../testing/webhook-server.ts'
+import { askedAbout, review, startWebhook } from '../../testing/webhook-server.ts'
 import type { WebhookServer } from '../../testing/webhook-server.ts'
 
 const ns = '/api/v1/namespaces/a'
@@ -19,17 +19,7 @@ before(async () => {
   await makeNamespace(server, 'a')
   await server.call('POST', configurations, {
     metadata: { name: 'v' },
-    webhooks: [
-      {
-        name: 'check.example.com',
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        clientConfig: { url: hook.url, caBundle: hook.caBundle },
-        rules: [
-          { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['CONNECT'] },
-        ],
-      },
-    ],
+    webhooks: [askedAbout(hook, { resources: ['*/*'], operations: ['CONNECT'] })],
   })
 })
 after(async () => {

@@ -12,7 +12,7 @@ import {
   thing,
 } from '../../crd/rules.fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
-import { patchOf, review, startWebhook } from '../../testing/webhook-server.ts'
+import { askedAbout, patchOf, review, startWebhook } from '../../testing/webhook-server.ts'
 import type { WebhookServer } from '../../testing/webhook-server.ts'
 
 let patch: object = {}
@@ -31,22 +31,7 @@ before(async () => {
   await served()
   await call('POST', configurations, {
     metadata: { name: 'm' },
-    webhooks: [
-      {
-        name: 'change.example.com',
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        clientConfig: { url: hook.url, caBundle: hook.caBundle },
-        rules: [
-          {
-            apiGroups: ['*'],
-            apiVersions: ['*'],
-            resources: ['things', 'pods/*'],
-            operations: ['*'],
-          },
-        ],
-      },
-    ],
+    webhooks: [askedAbout(hook, { resources: ['things', 'pods/*'], operations: ['*'] })],
   })
 })
 after(async () => {

@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { makeNamespace, PATCH, pod, startServer } from '../../bootstrap/fixtures.ts'
 import type { TestServer } from '../../bootstrap/fixtures.ts'
 import type { AnyValue } from '../../testing/test-server.ts'
-import { review, startWebhook } from '../../testing/webhook-server.ts'
+import { askedAbout, review, startWebhook } from '../../testing/webhook-server.ts'
 import type { WebhookServer } from '../../testing/webhook-server.ts'
 
 /** What others do while somebody is asked. */
@@ -26,13 +26,11 @@ before(async () => {
     await call('POST', `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`, {
       metadata: { name: kind },
       webhooks: [
-        {
-          name: `${kind}.example.com`,
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          clientConfig: { url: `${hook.url}/${kind}`, caBundle: hook.caBundle },
-          rules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] }],
-        },
+        askedAbout(
+          hook,
+          { resources: ['*/*'], operations: ['*'] },
+          { name: `${kind}.example.com`, path: `/${kind}` },
+        ),
       ],
     })
   }
