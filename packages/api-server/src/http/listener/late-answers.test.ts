@@ -8,22 +8,25 @@ import { connect, type TLSSocket } from 'node:tls'
 import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { createClusterCertificates } from '../../tls/index.ts'
 import type { Answer } from '../answer.ts'
+import { GatheredAnswers } from './gathered-answers.ts'
 import { listen } from './listener.ts'
 
 const REQUESTS_STARTED = 'http.server.request.start'
 const REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
-/** Of chance, and rare where others take the processor away: that a round is read in one turn, and its answers within a millisecond. */
-const MOST_ROUNDS = 5_000
 
 const done: Answer = { status: 200, body: { kind: 'object', value: { done: true } } }
 
-/** Without a pause, in which others would have a turn. */
-function workFor(ms: number): void {
-  const start = performance.now()
-  while (performance.now() - start < ms);
+/** Tells when an answer has been given to it. */
+class SeenAnswers extends GatheredAnswers {
+  given = (): void => {}
+
+  override end(response: ServerResponse, text: string): void {
+    super.end(response, text)
+    this.given()
+  }
 }
 
-test('an answer that waits for those of its turn goes out before the next request is worked on for long', async (context) => {
+test('an answer that waits for those of its turn goes out before the next request is worked on, once it waited a millisecond', async (context) => {
   const certificates = createClusterCertificates({
     clock: new SystemClock(),
     random: new SystemRandom(),
@@ -34,12 +37,23 @@ test('an answer that waits for those of its turn goes out before the next reques
     responses.push((message as { readonly response: ServerResponse }).response)
   }
   subscribe(REQUESTS_STARTED, onStart)
-  let answer: () => Answer | Promise<Answer> = () => done
+  let nowMs = 0
+  let endTurn = (): void => assert.fail('no turn is looked at')
+  const answers = new SeenAnswers({
+    nowMs: () => nowMs,
+    whenTurnEnds: (then) => void (endTurn = then),
+  })
+  /** Whether the first request has its answer, when each is worked on. */
+  const firstAnswered: boolean[] = []
   const listener = await listen('127.0.0.1', 0, {
     certificatePem,
     keyPem,
     requestClientCertificates: false,
-    answer: async () => answer(),
+    answers,
+    answer: async () => {
+      firstAnswered.push(responses[0]!.writableEnded)
+      return done
+    },
   })
   const sockets: TLSSocket[] = []
   context.after(async () => {
@@ -53,34 +67,26 @@ test('an answer that waits for those of its turn goes out before the next reques
     await once(socket, 'secureConnect')
     sockets.push(socket)
   }
-  /** A request on each connection, and the answers to all. */
-  const round = async (): Promise<void> => {
-    responses.length = 0
-    const answered = sockets.map((socket) => once(socket, 'data'))
-    for (const socket of sockets) socket.write(REQUEST)
-    // So that all have arrived when the listener looks, on a busy machine too.
-    workFor(2)
-    await Promise.all(answered)
+  // Several in one turn: those of the next are held.
+  const answered = sockets.map((socket) => once(socket, 'data'))
+  for (const socket of sockets) socket.write(REQUEST)
+  await Promise.all(answered)
+  endTurn()
+  responses.length = 0
+  firstAnswered.length = 0
+
+  const ask = async (socket: TLSSocket): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    answers.given = resolve
+    socket.write(REQUEST)
+    await promise
   }
-  /** Of the first answer, when the next two requests are worked on. */
-  let sent: readonly boolean[] = []
-  for (let i = 0; i < MOST_ROUNDS && sent[0] !== false; i++) {
-    // Several in one turn: those of the next are held.
-    answer = () => done
-    await round()
-    let asked = 0
-    const seen: boolean[] = []
-    answer = async () => {
-      asked++
-      if (asked > 1) seen.push(responses[0]!.writableEnded)
-      if (asked === 2) {
-        workFor(2)
-        await new Promise(setImmediate)
-      }
-      return done
-    }
-    await round()
-    sent = seen
-  }
-  assert.deepEqual(sent, [false, true])
+  const all = sockets.map((socket) => once(socket, 'data'))
+  await ask(sockets[0]!)
+  await ask(sockets[1]!)
+  nowMs = 1
+  await ask(sockets[2]!)
+  assert.deepEqual(firstAnswered, [false, false, true])
+  endTurn()
+  await Promise.all(all)
 })

@@ -39,6 +39,8 @@ interface ListenerOptions {
   /** Asks clients for certificates; the authenticator judges them. */
   readonly requestClientCertificates: boolean
   readonly deadlines?: Deadlines
+  /** Default: answers of the event loop's own turns. */
+  readonly answers?: GatheredAnswers
   answer(request: ServerRequest): Promise<Answer>
   /** WebSocket and SPDY upgrades; absent: refused. */
   upgrade?(request: ServerRequest, socket: Duplex, head: Buffer): void
@@ -85,7 +87,7 @@ class HttpsListener implements Listener {
   readonly #sessions = new Set<ServerHttp2Session>()
   readonly #sockets = new Set<TLSSocket>()
   readonly #watches = new Set<() => void>()
-  readonly #answers = new GatheredAnswers()
+  readonly #answers: GatheredAnswers
   readonly #awaited = new WeakMap<Duplex, () => void>()
   /**
    * The last answer that each connection of HTTP/1.1 waits for. What a peer sends without waiting is worked on one after the other, as
@@ -104,6 +106,7 @@ class HttpsListener implements Listener {
   constructor(options: ListenerOptions) {
     this.#options = options
     this.#deadlines = options.deadlines ?? DEADLINES
+    this.#answers = options.answers ?? new GatheredAnswers()
     this.#bounds = new ExchangeBounds(this.#deadlines)
     const { headersMs, requestMs } = this.#deadlines
     this.#server = createSecureServer({
