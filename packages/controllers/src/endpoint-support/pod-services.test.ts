@@ -46,12 +46,6 @@ const cases: readonly (readonly [string, PodOptions, PodOptions, readonly string
     { deleting: true, ready: false, phase: 'Succeeded' },
     ['a', 'all'],
   ],
-  [
-    'the end of a pod that was never ready',
-    { ready: false },
-    { ready: false, phase: 'Failed' },
-    ['a', 'all'],
-  ],
   ['an address', {}, { ips: ['10.9.0.2'] }, ['a', 'all']],
   [
     'the second of two addresses',
@@ -66,7 +60,7 @@ const cases: readonly (readonly [string, PodOptions, PodOptions, readonly string
     ['a'],
   ],
   ['a further address', {}, { ips: ['10.9.0.1', 'fd00::1'] }, ['a', 'all']],
-  ['another phase concerns nobody', {}, { phase: 'Unknown' }, []],
+  ['the phase alone concerns nobody', {}, { phase: 'Unknown' }, []],
   ['labels alone: who selects it now or before, not both', {}, b, ['a', 'b']],
   [
     'labels and pod: all who select it now or before',

@@ -5,7 +5,6 @@
 import {
   LabelQuery,
   deepEqual,
-  isPodFinished,
   isPodReady,
   keyOf,
   labelQueryOfLabels,
@@ -92,8 +91,8 @@ function servicesOfChange(
 function endpointChanged(previous: Pod, current: Pod): boolean {
   // Another pod under the same name, seen as one change: with the address of the node it may look the same.
   if (previous.metadata?.uid !== current.metadata?.uid) return true
-  // Readiness does not say of what never was ready that it has ended. On its way out every word counts.
-  if (isPodFinished(previous) !== isPodFinished(current)) return true
+  // On its way out every word counts: it may have ended, which readiness does not say of what never was ready. That the end of such a
+  // pod that is not on its way out concerns nobody is upstream's, and recorded.
   if (previous.metadata?.deletionTimestamp || current.metadata?.deletionTimestamp) return true
   if (isPodReady(previous) !== isPodReady(current)) return true
   const [before, now] = [previous.status?.podIPs ?? [], current.status?.podIPs ?? []]
