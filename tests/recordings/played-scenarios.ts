@@ -64,7 +64,8 @@ export async function playScenarios(t: TestContext, stage: Stage): Promise<void>
   })
   const over = (namespace: string): void => tries.end(namespace)
   const token = cluster.administratorToken
-  const played = await Promise.all([...players(stage, groups)].map(([player, names]) => play({ stage, player, server, token, names, over, time })))
+  const sinceMs = time.clock.nowMs()
+  const played = await Promise.all([...players(stage, groups)].map(([player, names]) => play({ stage, player, server, token, names, over, time, sinceMs })))
   const differences = played.flat()
   const own: TriesByController[] = []
   const upstream: TriesByController[] = []
@@ -106,16 +107,18 @@ interface Play {
   /** Called when the scenario in this namespace is over, before it is cleared away. */
   over(namespace: string): void
   readonly time: SharedTime
+  /** When the controllers began. */
+  readonly sinceMs: number
 }
 
-function play({ stage, player: name, server, token, names, over, time }: Play): Promise<readonly string[]> {
+function play({ stage, player: name, server, token, names, over, time, sinceMs }: Play): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
   const json = join(folder, 'differences.json')
   const only = names
     .map((name) => `^${name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
     .join('|')
   const script = join(import.meta.dirname, 'trace.mjs')
-  const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '10', '--scenarios', join(import.meta.dirname, stage.folder)]
+  const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '10', '--since', String(sinceMs), '--scenarios', join(import.meta.dirname, stage.folder)]
   if (stage.together?.has(name)) args.push('--together')
   return new Promise((resolve, reject) => {
     const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
