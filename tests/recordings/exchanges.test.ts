@@ -22,7 +22,7 @@ function replay(server: string, token: string): Promise<Replayed> {
   const folder = mkdtempSync(join(tmpdir(), 'exchanges-'))
   const json = join(folder, 'result.json')
   const script = join(import.meta.dirname, 'replay.mjs')
-  const args = [script, '--server', server, '--token', token, '--json', json]
+  const args = [script, '--server', server, '--token', token, '--parallel', '16', '--json', json]
   return new Promise((resolve, reject) => {
     const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
     player.once('error', reject)
