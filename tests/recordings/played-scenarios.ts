@@ -28,8 +28,6 @@ interface Stage {
   readonly uncounted?: ReadonlySet<string>
   /** By which player a scenario is played, beside those of the others. */
   player(group: string, scenario: string): string
-  /** Players that do not wait for the last of a file before they begin the next. */
-  readonly together?: ReadonlySet<string>
 }
 
 interface Scenario {
@@ -65,7 +63,7 @@ export async function playScenarios(t: TestContext, stage: Stage): Promise<void>
   const over = (namespace: string): void => tries.end(namespace)
   const token = cluster.administratorToken
   const sinceMs = time.clock.nowMs()
-  const played = await Promise.all([...players(stage, groups)].map(([player, names]) => play({ stage, player, server, token, names, over, time, sinceMs })))
+  const played = await Promise.all([...players(stage, groups).values()].map((names) => play({ stage, server, token, names, over, time, sinceMs })))
   const differences = played.flat()
   const own: TriesByController[] = []
   const upstream: TriesByController[] = []
@@ -100,7 +98,6 @@ function players(stage: Stage, groups: readonly string[]): ReadonlyMap<string, r
 
 interface Play {
   readonly stage: Stage
-  readonly player: string
   readonly server: string
   readonly token: string
   readonly names: readonly string[]
@@ -111,15 +108,14 @@ interface Play {
   readonly sinceMs: number
 }
 
-function play({ stage, player: name, server, token, names, over, time, sinceMs }: Play): Promise<readonly string[]> {
+function play({ stage, server, token, names, over, time, sinceMs }: Play): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
   const json = join(folder, 'differences.json')
   const only = names
     .map((name) => `^${name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`)
     .join('|')
   const script = join(import.meta.dirname, 'trace.mjs')
-  const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '10', '--since', String(sinceMs), '--scenarios', join(import.meta.dirname, stage.folder)]
-  if (stage.together?.has(name)) args.push('--together')
+  const args = [script, '--server', server, '--token', token, '--only', only, '--salt', SALT, '--json', json, '--parallel', '20', '--since', String(sinceMs), '--scenarios', join(import.meta.dirname, stage.folder)]
   return new Promise((resolve, reject) => {
     const player = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     player.once('error', reject)

@@ -23,6 +23,5 @@ test('the states and events of upstream are reached, with no more writes than it
     featureGates: ['StorageVersionMigrator'],
     prepare: serveMigrations,
     player: playerOf,
-    together: new Set(['further']),
   }),
 )

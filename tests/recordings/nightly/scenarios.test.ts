@@ -10,6 +10,5 @@ test('the states and events of upstream are reached, with no more writes than it
     featureGates: ['StorageVersionMigrator'],
     prepare: serveMigrations,
     player: () => 'all',
-    together: new Set(['all']),
   }),
 )
