@@ -85,7 +85,8 @@ const everyStep: readonly Step[] = [
   },
   {
     name: 'packages',
-    lane: 'computing',
+    // One process at a time: beside what computes it takes the core that is left.
+    lane: 'waiting',
     command: [node, ...testRun, 'tests/packages/*.test.ts'],
   },
   {

@@ -36,7 +36,7 @@ export class NamespaceChanges {
     try {
       for await (const chunk of chunks) {
         const lines = (rest + chunk).split('\n'); rest = lines.pop();
-        for (const line of lines) { const { object } = JSON.parse(line); if (object.metadata) this.#changedMs.set(this.#namespaceOf(object), this.#nowMs()); }
+        for (const line of lines) { const { type, object } = JSON.parse(line); if (type !== 'ERROR') this.#changedMs.set(this.#namespaceOf(object), this.#nowMs()); }
       }
     } catch (error) { if (this.#requests.has(path)) console.error(`watch of ${path}: ${error}`); }
     // Servers end their watches; a new one begins with all objects, which counts as a change.
