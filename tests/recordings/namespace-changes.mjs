@@ -5,7 +5,7 @@ const METADATA = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
 /**
  * When the objects of each namespace last changed, from one watch of each kind: to list all kinds again and again until nothing changes
- * was two thirds of what the play of the scenarios cost.
+ * was half of what the play of the scenarios cost.
  */
 export class NamespaceChanges {
   #options; #nowMs; #namespaceOf; #requests = new Map(); #changedMs = new Map();

@@ -61,6 +61,12 @@ const cases: readonly (readonly [string, PodOptions, PodOptions, readonly string
   ],
   ['a further address', {}, { ips: ['10.9.0.1', 'fd00::1'] }, ['a', 'all']],
   ['the phase alone concerns nobody', {}, { phase: 'Unknown' }, []],
+  [
+    'nor does the end of a pod that was never ready',
+    { ready: false },
+    { ready: false, phase: 'Failed' },
+    [],
+  ],
   ['labels alone: who selects it now or before, not both', {}, b, ['a', 'b']],
   [
     'labels and pod: all who select it now or before',
