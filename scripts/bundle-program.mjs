@@ -1,10 +1,10 @@
-// Makes a few files of a program of this repository, for scripts/packed-start.mjs:
+// Makes a few files of a program of this repository, for scripts/packed-start.cjs:
 //
 //   node scripts/bundle-program.mjs packages/manager/src/main.ts FOLDER
 //
 // A program whose modules wait for nothing while they are loaded becomes one script, FOLDER/program.cjs: a function of `require`, `module`
 // and `exports`. Any other becomes modules, program.mjs and the parts that it loads late. Beside them are their source maps, and in
-// inputs.json the files that they were made of. Ends with 1 and without a word where there is no bundler: installations for production
+// made-of.json the files that they were made of and the modules of Node that they need. Ends with 1 and without a word where there is no bundler: installations for production
 // have none.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -84,4 +84,8 @@ const { metafile } = await build(asScript)
   .catch(() => build(asModules))
   .catch(() => process.exit(1))
 const inputs = Object.keys(metafile.inputs).map((path) => join(root, path))
-writeFileSync(join(folder, 'inputs.json'), JSON.stringify(inputs))
+const imported = Object.values(metafile.outputs).flatMap((output) => output.imports)
+const builtins = new Set(
+  imported.map(({ path }) => path).filter((path) => path.startsWith('node:')),
+)
+writeFileSync(join(folder, 'made-of.json'), JSON.stringify({ inputs, builtins: [...builtins] }))

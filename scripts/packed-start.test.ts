@@ -49,7 +49,7 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'packed-start-'))
   for (const folder of ['scripts', 'packages/program', 'node_modules'])
     mkdirSync(join(root, folder), { recursive: true })
-  for (const script of ['packed-start.mjs', 'bundle-program.mjs'])
+  for (const script of ['packed-start.cjs', 'bundle-program.mjs'])
     copyFileSync(join(import.meta.dirname, script), join(root, 'scripts', script))
   symlinkSync(join(repository, 'node_modules/esbuild'), join(root, 'node_modules/esbuild'))
   write('package-lock.json', '{}')
@@ -70,7 +70,7 @@ function run(...args: string[]) {
 }
 
 function runIn(cwd: string, ...args: string[]) {
-  const flags = ['--disable-warning=ExperimentalWarning', 'scripts/packed-start.mjs']
+  const flags = ['--disable-warning=ExperimentalWarning', 'scripts/packed-start.cjs']
   // Node would keep what it compiles there instead of where the program says.
   const { NODE_COMPILE_CACHE: _, ...env } = process.env
   const child = spawnSync(process.execPath, [...flags, 'packages/program/main.ts', ...args], {
@@ -90,7 +90,7 @@ function cache(): string {
 
 interface Index {
   readonly folder: string
-  readonly stamps: Readonly<Record<string, string>>
+  readonly stamps: Readonly<Record<string, readonly [modifiedMs: number, bytes: number]>>
 }
 
 function index(): Index {
@@ -173,6 +173,32 @@ test('what V8 compiled is made anew when it is damaged, and what a long life lef
   assert.deepEqual(readFileSync(short), bad)
 })
 
+test('modules of Node are loaded while V8 has the flags that they were compiled with, and the program with those before it', () => {
+  const tag = 'require("node:v8").cachedDataVersionTag()'
+  write(
+    'packages/program/main.ts',
+    "import { cachedDataVersionTag } from 'node:v8'\nconsole.log(cachedDataVersionTag())\n",
+  )
+  write(
+    'watch.cjs',
+    `const nodeModule = require('node:module')
+const load = nodeModule._load
+nodeModule._load = (name, ...rest) => {
+  if (name === 'node:cluster') console.log(${tag})
+  return load(name, ...rest)
+}
+`,
+  )
+  const node = (...args: string[]) =>
+    spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' }).stdout
+  const later = ['--gc-memory-reducer-start-delay-ms=1000', '--memory-reducer-delay-ms=1000']
+  const first = ['--initial-old-space-size=32', later[0]!]
+  const rest = ['scripts/packed-start.cjs', ...later, 'packages/program/main.ts']
+  const expected = node('-p', tag) + node(...later, '-p', tag)
+  for (const _ of ['first', 'second', 'third'])
+    assert.equal(node('--require=./watch.cjs', ...first, ...rest), expected)
+})
+
 test('a changed source is seen, of the same length too, and so is another list of packages', () => {
   run()
   const path = join(root, 'packages/program/greeting.ts')
@@ -181,7 +207,7 @@ test('a changed source is seen, of the same length too, and so is another list o
   assert.equal(run().stdout, 'hallo true true\n')
   write('package-lock.json', '{ }')
   run()
-  assert.match(index().stamps[join(root, 'package-lock.json')]!, / 3$/)
+  assert.equal(index().stamps[join(root, 'package-lock.json')]![1], 3)
 })
 
 test('a copied checkout runs its own sources, not those of the one that it was copied from', () => {

@@ -3,6 +3,6 @@ import { join } from 'node:path'
 
 /** What Node is given: here the few files that all modules of the program are kept in, as `bin/gyro` starts. */
 export function programOf(name: 'kube-apiserver' | 'etcd'): readonly [string, ...string[]] {
-  const launcher = join(import.meta.dirname, '../../../../scripts/packed-start.mjs')
+  const launcher = join(import.meta.dirname, '../../../../scripts/packed-start.cjs')
   return [launcher, join(import.meta.dirname, `${name}.ts`)]
 }

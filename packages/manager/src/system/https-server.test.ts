@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2, constants } from 'node:http2'
-import { connect as connectPlain } from 'node:net'
+import { connect as connectPlain, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
 import { once } from 'node:events'
 import { networkInterfaces } from 'node:os'
@@ -12,6 +13,7 @@ import type { IncomingRequest } from '../serving/request.ts'
 import { startHttpsServer } from './https-server.ts'
 import type { HttpsServerOptions } from './https-server.ts'
 
+const HAS_IPV6 = networkInterfaces().lo?.some(({ family }) => family === 'IPv6') === true
 /** 2020 to 2050: the handshake goes by the machine's clock. */
 const LIFETIME = { notBeforeMs: 1_577_836_800_000, notAfterMs: 2_524_608_000_000 }
 
@@ -164,9 +166,22 @@ test('0.0.0.0 and no address at all are those of both families', async (t) => {
   for (const host of ['0.0.0.0', '']) {
     const { server } = await serve(t, { host })
     await handshake(server.port)
-    if (networkInterfaces().lo?.some(({ family }) => family === 'IPv6'))
-      await handshake(server.port, { host: '::1' })
+    if (HAS_IPV6) await handshake(server.port, { host: '::1' })
   }
+})
+
+test('a port that is taken for IPv6 is not served to IPv4 alone', async (t) => {
+  const other = createServer().listen({
+    port: 0,
+    host: HAS_IPV6 ? '::' : '0.0.0.0',
+    ipv6Only: HAS_IPV6,
+  })
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  await assert.rejects(serve(t, { host: '0.0.0.0', port }), {
+    message: `failed to create listener: failed to listen on 0.0.0.0:${port}: listen tcp 0.0.0.0:${port}: bind: address already in use`,
+  })
 })
 
 test('a port that is taken, and an address that is not here, are told as Go does', async (t) => {

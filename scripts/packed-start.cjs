@@ -1,14 +1,16 @@
 // Starts a program of this repository from a few files that hold all of its modules, as JavaScript, and what V8 made of them before:
 //
-//   node scripts/packed-start.mjs packages/manager/src/main.ts ARGS...
+//   node scripts/packed-start.cjs [V8'S FLAGS...] packages/manager/src/main.ts ARGS...
 //
 // The sources stay what is written, read and shown in stack traces. Those in node_modules/.cache are made of them by the first start
 // and made anew as soon as one source, the list of packages or Node is another. It saves each start the resolving, reading, stripping
 // and compiling of hundreds of modules: docs/decisions/0017-packed-start.md has the figures.
 // Without a place to write, or without the bundler, programs start from their sources.
-import { spawnSync } from 'node:child_process'
-import { hash } from 'node:crypto'
-import {
+//
+// What Node's build compiled of Node's own modules V8 takes only while each of its flags is what it is by default: otherwise a start
+// compiles them anew. So those that can wait are set here, behind Node's modules and before the program, and those that launchers hand
+// to Node itself are by their defaults meanwhile. It is CommonJS because modules import before they do anything.
+const {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,55 +20,75 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-} from 'node:fs'
-import * as nodeModule from 'node:module'
-import { dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { cachedDataVersionTag } from 'node:v8'
-import { Script, constants } from 'node:vm'
+} = require('node:fs')
+const nodeModule = require('node:module')
+const { dirname, join, relative, resolve } = require('node:path')
+const { fileURLToPath, pathToFileURL } = require('node:url')
+const { cachedDataVersionTag, setFlagsFromString } = require('node:v8')
 
 /** By then a program has done what it does at its start: V8 keeps the functions that it needed. */
 const KEEP_COMPILED_AFTER_MS = 15_000
 const KEEP_FORMER_MS = 24 * 3_600_000
-const DIGEST_BYTES = 20
+const CHECKSUM_BYTES = 4
+/** V8 reads the first once, and the second when the heap first grows, which it does before all sources are looked at. */
+const DEFAULTS_OF_HANDED_FLAGS = {
+  '--initial-old-space-size': 0,
+  '--gc-memory-reducer-start-delay-ms': 30_000,
+}
+/** What Node loads when a server first listens, a client first connects and somebody first looks at a clock. */
+const LOADED_LATE = ['node:cluster', 'node:dns', 'node:perf_hooks']
 
-const program = resolve(process.argv[2])
-process.argv.splice(1, 2, program)
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const programAt = process.argv.findIndex((arg, at) => at >= 2 && !arg.startsWith('--'))
+const flags = process.argv.slice(2, programAt)
+const program = resolve(process.argv[programAt])
+process.argv.splice(1, programAt, program)
+const root = dirname(__dirname)
 const name = relative(root, program).replaceAll(/[^\w.-]/g, '-')
 const cache = join(root, 'node_modules/.cache/gyropilot', `${name}-${process.version}`)
-const index = join(cache, 'index.json')
+const indexFile = join(cache, 'index.json')
 
-const known = knownFolder()
-const folder = known ?? make()
-if (folder === undefined) {
-  await import(pathToFileURL(program).href)
+const known = knownIndex()
+const index = known ?? make()
+if (index === undefined) {
+  flags.forEach(setFlagsFromString)
+  void import(pathToFileURL(program).href)
 } else {
+  const { folder } = index
   Error.prepareStackTrace = stackOfSources(pathToFileURL(folder).href)
   const script = join(folder, 'program.cjs')
   // What the first start compiles is often no more than a question for the version.
   const keeps = known !== undefined
   if (existsSync(script)) {
+    loadModulesOfNode([...index.builtins, ...LOADED_LATE])
+    flags.forEach(setFlagsFromString)
     runScript(script, keeps)
   } else {
+    flags.forEach(setFlagsFromString)
     if (keeps) keepCompiledModules(join(folder, 'compiled'))
-    await import(pathToFileURL(join(folder, 'program.mjs')).href)
+    void import(pathToFileURL(join(folder, 'program.mjs')).href)
   }
+}
+
+function loadModulesOfNode(modules) {
+  for (const [flag, byDefault] of Object.entries(DEFAULTS_OF_HANDED_FLAGS)) {
+    if (process.execArgv.some((arg) => arg.startsWith(`${flag}=`)))
+      setFlagsFromString(`${flag}=${byDefault}`)
+  }
+  modules.forEach((module) => require(module))
 }
 
 /**
  * Where a start before this one put the files, when everything that they were made of is as it was. A copied checkout brings an index
  * of the one that it was copied from, whose sources are not its own.
  */
-function knownFolder() {
+function knownIndex() {
   try {
-    const { folder, stamps } = JSON.parse(readFileSync(index, 'utf8'))
-    const isOfThisCheckout = dirname(folder) === cache
-    const isAsItWas = Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp)
+    const found = JSON.parse(readFileSync(indexFile, 'utf8'))
+    const isOfThisCheckout = dirname(found.folder) === cache
     return isOfThisCheckout &&
-      isAsItWas &&
-      ['program.cjs', 'program.mjs'].some((file) => existsSync(join(folder, file)))
-      ? folder
+      Object.entries(found.stamps).every(([path, stamp]) => isAsItWas(path, stamp)) &&
+      ['program.cjs', 'program.mjs'].some((file) => existsSync(join(found.folder, file)))
+      ? found
       : undefined
   } catch {
     return undefined
@@ -78,20 +100,21 @@ function make() {
   try {
     mkdirSync(cache, { recursive: true })
     const made = mkdtempSync(join(cache, 'files-'))
+    const { spawnSync } = require('node:child_process')
     const bundler = join(root, 'scripts/bundle-program.mjs')
     const { status } = spawnSync(process.execPath, [bundler, program, made], { stdio: 'ignore' })
     if (status !== 0) {
       rmSync(made, { recursive: true })
       return undefined
     }
-    const inputs = JSON.parse(readFileSync(join(made, 'inputs.json'), 'utf8'))
+    const { inputs, builtins } = JSON.parse(readFileSync(join(made, 'made-of.json'), 'utf8'))
     const stamps = [...packageFiles(), ...inputs].map((path) => [path, stampOf(path)])
-    const text = JSON.stringify({ folder: made, stamps: Object.fromEntries(stamps) })
+    const index = { folder: made, builtins, stamps: Object.fromEntries(stamps) }
     // Whoever starts meanwhile reads the old one or the new one.
-    writeFileSync(join(made, 'index.json'), text)
-    renameSync(join(made, 'index.json'), index)
+    writeFileSync(join(made, 'index.json'), JSON.stringify(index))
+    renameSync(join(made, 'index.json'), indexFile)
     forgetFormer(made)
-    return made
+    return index
   } catch {
     return undefined
   }
@@ -115,9 +138,15 @@ function packageFiles() {
   ]
 }
 
+/** When it was changed, and its bytes. Numbers: a text of a thousand times costs more than the asking. */
 function stampOf(path) {
-  const { mtimeMs, size } = statSync(path, { throwIfNoEntry: false }) ?? {}
-  return `${mtimeMs} ${size}`
+  const { mtimeMs = 0, size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return [mtimeMs, size]
+}
+
+function isAsItWas(path, [formerMs, formerBytes]) {
+  const [mtimeMs, size] = stampOf(path)
+  return mtimeMs === formerMs && size === formerBytes
 }
 
 /**
@@ -125,6 +154,7 @@ function stampOf(path) {
  * when it loads it, and each function is compiled anew in each process. What a short life leaves serves until a long one was lived.
  */
 function runScript(file, keeps) {
+  const { Script, constants } = require('node:vm')
   const long = `${file}-compiled-${cachedDataVersionTag()}`
   const short = `${long}-short`
   const fromLong = keptIn(long)
@@ -145,12 +175,12 @@ function runScript(file, keeps) {
   script.runInThisContext()(nodeModule.createRequire(file), module, module.exports)
 }
 
-/** V8 takes whatever it is given for its own as long as the head and the length are right, so that a digest stands at the end. */
+/** V8 takes whatever it is given for its own as long as the head and the length are right, so that a checksum stands at the end. */
 function keptIn(file) {
   try {
     const content = readFileSync(file)
-    const data = content.subarray(0, -DIGEST_BYTES)
-    return content.subarray(-DIGEST_BYTES).equals(digestOf(data)) ? data : undefined
+    const data = content.subarray(0, -CHECKSUM_BYTES)
+    return content.subarray(-CHECKSUM_BYTES).equals(checksumOf(data)) ? data : undefined
   } catch {
     return undefined
   }
@@ -161,15 +191,18 @@ function keep(script, file) {
   try {
     const data = script.createCachedData()
     const unfinished = `${file}-${process.pid}`
-    writeFileSync(unfinished, Buffer.concat([data, digestOf(data)]))
+    writeFileSync(unfinished, Buffer.concat([data, checksumOf(data)]))
     renameSync(unfinished, file)
   } catch {
     // The folder is gone, or the disk is full: the next start compiles again.
   }
 }
 
-function digestOf(data) {
-  return hash('sha1', data, 'buffer')
+function checksumOf(data) {
+  const { crc32 } = require('node:zlib')
+  const checksum = Buffer.alloc(CHECKSUM_BYTES)
+  checksum.writeUInt32LE(crc32(data))
+  return checksum
 }
 
 /** At its end, and before for programs that run for months. */
