@@ -102,7 +102,12 @@ function make() {
     const made = mkdtempSync(join(cache, 'files-'))
     const { spawnSync } = require('node:child_process')
     const bundler = join(root, 'scripts/bundle-program.mjs')
+    const told =
+      process.stderr.isTTY &&
+      'Putting the modules of the program together, once for these sources ...'
+    if (told) process.stderr.write(told)
     const { status } = spawnSync(process.execPath, [bundler, program, made], { stdio: 'ignore' })
+    if (told) process.stderr.write(`\r${' '.repeat(told.length)}\r`)
     if (status !== 0) {
       rmSync(made, { recursive: true })
       return undefined

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import type { SpawnSyncOptions } from 'node:child_process'
 import {
   copyFileSync,
   cpSync,
@@ -73,11 +74,11 @@ function runIn(cwd: string, ...args: string[]) {
   const flags = ['--disable-warning=ExperimentalWarning', 'scripts/packed-start.cjs']
   // Node would keep what it compiles there instead of where the program says.
   const { NODE_COMPILE_CACHE: _, ...env } = process.env
-  const child = spawnSync(process.execPath, [...flags, 'packages/program/main.ts', ...args], {
-    cwd,
-    env,
-    encoding: 'utf8',
-  })
+  return node([...flags, 'packages/program/main.ts', ...args], { cwd, env })
+}
+
+function node(args: readonly string[], options: SpawnSyncOptions = { cwd: root }) {
+  const child = spawnSync(process.execPath, args, { ...options, encoding: 'utf8' })
   return { status: child.status, stdout: child.stdout, stderr: child.stderr }
 }
 
@@ -189,14 +190,21 @@ nodeModule._load = (name, ...rest) => {
 }
 `,
   )
-  const node = (...args: string[]) =>
-    spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' }).stdout
   const later = ['--gc-memory-reducer-start-delay-ms=1000', '--memory-reducer-delay-ms=1000']
   const first = ['--initial-old-space-size=32', later[0]!]
   const rest = ['scripts/packed-start.cjs', ...later, 'packages/program/main.ts']
-  const expected = node('-p', tag) + node(...later, '-p', tag)
+  const expected = node(['-p', tag]).stdout + node([...later, '-p', tag]).stdout
   for (const _ of ['first', 'second', 'third'])
-    assert.equal(node('--require=./watch.cjs', ...first, ...rest), expected)
+    assert.equal(node(['--require=./watch.cjs', ...first, ...rest]).stdout, expected)
+})
+
+test('who waits at a terminal for the first start is told why, and the line is taken back', () => {
+  write('terminal.cjs', 'process.stderr.isTTY = true')
+  const start = ['--require=./terminal.cjs', 'scripts/packed-start.cjs', 'packages/program/main.ts']
+  const { stdout, stderr } = node(start)
+  assert.equal(stdout, HELLO.stdout)
+  assert.match(stderr, /^(Putting the modules of the program together.*)\r +\r$/)
+  assert.deepEqual(node(start), HELLO)
 })
 
 test('a changed source is seen, of the same length too, and so is another list of packages', () => {
