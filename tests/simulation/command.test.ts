@@ -7,15 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 
-const main = join(import.meta.dirname, '../../packages/gyro/src/main.ts')
+const binary = join(import.meta.dirname, '../../bin/gyro')
 const folder = mkdtempSync(join(tmpdir(), 'simulate-'))
 after(() => rmSync(folder, { recursive: true }))
 
 function gyro(...args: readonly string[]) {
-  return spawnSync(process.execPath, [main, 'simulate', ...args], {
-    encoding: 'utf8',
-    timeout: 120_000,
-  })
+  return spawnSync(binary, ['simulate', ...args], { encoding: 'utf8', timeout: 120_000 })
 }
 
 const broken = join(folder, 'broken.mjs')
@@ -134,7 +131,7 @@ for (const [schedule, wanted] of SCHEDULES) {
 }
 
 test('Ctrl-C ends with what was done so far and exit code 130', async () => {
-  const child = spawn(process.execPath, [main, 'simulate', '--seeds', '1000', '--minutes', '1'])
+  const child = spawn(binary, ['simulate', '--seeds', '1000', '--minutes', '1'])
   let stdout = ''
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))

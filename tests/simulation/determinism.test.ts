@@ -33,9 +33,9 @@ test('two clusters side by side do not disturb each other', async () => {
 
 test('gyro simulate in another process has the same history, and exit code 0', async () => {
   const here = await simulate({ seed: '7', minutes: 2, rates: scaled(1) })
-  const main = join(import.meta.dirname, '../../packages/gyro/src/main.ts')
-  const args = [main, 'simulate', '--seed', '7', '--minutes', '2', '--output', 'json']
-  const { stdout } = await promisify(execFile)(process.execPath, args)
+  const binary = join(import.meta.dirname, '../../bin/gyro')
+  const args = ['simulate', '--seed', '7', '--minutes', '2', '--output', 'json']
+  const { stdout } = await promisify(execFile)(binary, args)
   const there = JSON.parse(stdout)
   assert.equal(there.historyHash, here.historyHash)
   assert.equal(there.seed, '7')
