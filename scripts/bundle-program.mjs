@@ -4,8 +4,8 @@
 //
 // A program whose modules wait for nothing while they are loaded becomes one script, FOLDER/program.cjs: a function of `require`, `module`
 // and `exports`. Any other becomes modules, program.mjs and the parts that it loads late. Beside them are their source maps, and in
-// made-of.json the files that they were made of and the modules of Node that they need. Ends with 1 and without a word where there is
-// no bundler: installations for production have none.
+// made-of.json the files that they were made of and the modules of Node that they need at once. Ends with 1 and without a word where
+// there is no bundler: installations for production have none.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -85,7 +85,6 @@ const { metafile } = await build(asScript)
   .catch(() => process.exit(1))
 const inputs = Object.keys(metafile.inputs).map((path) => join(root, path))
 const imported = Object.values(metafile.outputs).flatMap((output) => output.imports)
-const builtins = new Set(
-  imported.map(({ path }) => path).filter((path) => path.startsWith('node:')),
-)
+const atOnce = imported.filter(({ kind }) => kind !== 'dynamic-import').map(({ path }) => path)
+const builtins = new Set(atOnce.filter((path) => path.startsWith('node:')))
 writeFileSync(join(folder, 'made-of.json'), JSON.stringify({ inputs, builtins: [...builtins] }))

@@ -1,6 +1,6 @@
 // Starts a program of this repository from a few files that hold all of its modules, as JavaScript, and what V8 made of them before:
 //
-//   node scripts/packed-start.cjs [V8'S FLAGS...] packages/manager/src/main.ts ARGS...
+//   node scripts/packed-start.cjs packages/manager/src/main.ts ARGS...
 //
 // The sources stay what is written, read and shown in stack traces. Those in node_modules/.cache are made of them by the first start
 // and made anew as soon as one source, the list of packages or Node is another. It saves each start the resolving, reading, stripping
@@ -8,8 +8,8 @@
 // Without a place to write, or without the bundler, programs start from their sources.
 //
 // What Node's build compiled of Node's own modules V8 takes only while each of its flags is what it is by default: otherwise a start
-// compiles them anew. So those that can wait are set here, behind Node's modules and before the program, and those that launchers hand
-// to Node itself are by their defaults meanwhile. It is CommonJS because modules import before they do anything.
+// compiles them anew. So the flags of a launcher are at their defaults while those modules are loaded, which then is before the program.
+// It is CommonJS because modules import before they do anything.
 const {
   existsSync,
   mkdirSync,
@@ -30,18 +30,21 @@ const { cachedDataVersionTag, setFlagsFromString } = require('node:v8')
 const KEEP_COMPILED_AFTER_MS = 15_000
 const KEEP_FORMER_MS = 24 * 3_600_000
 const CHECKSUM_BYTES = 4
-/** V8 reads the first once, and the second when the heap first grows, which it does before all sources are looked at. */
-const DEFAULTS_OF_HANDED_FLAGS = {
+/**
+ * Of the flags that launchers hand to Node. Of TurboFan's V8 prints another, which Maglev overrules. The reducer's start must not be at
+ * its default when the heap first grows, which it does while the sources are looked at.
+ */
+const DEFAULTS = {
   '--initial-old-space-size': 0,
+  '--memory-reducer-delay-ms': 8_000,
   '--gc-memory-reducer-start-delay-ms': 30_000,
+  '--invocation-count-for-turbofan': 16_000,
 }
 /** What Node loads when a server first listens, a client first connects and somebody first looks at a clock. */
 const LOADED_LATE = ['node:cluster', 'node:dns', 'node:perf_hooks']
 
-const programAt = process.argv.findIndex((arg, at) => at >= 2 && !arg.startsWith('--'))
-const flags = process.argv.slice(2, programAt)
-const program = resolve(process.argv[programAt])
-process.argv.splice(1, programAt, program)
+const program = resolve(process.argv[2])
+process.argv.splice(1, 2, program)
 const root = dirname(__dirname)
 const name = relative(root, program).replaceAll(/[^\w.-]/g, '-')
 const cache = join(root, 'node_modules/.cache/gyropilot', `${name}-${process.version}`)
@@ -50,7 +53,6 @@ const indexFile = join(cache, 'index.json')
 const known = knownIndex()
 const index = known ?? make()
 if (index === undefined) {
-  flags.forEach(setFlagsFromString)
   void import(pathToFileURL(program).href)
 } else {
   const { folder } = index
@@ -60,21 +62,22 @@ if (index === undefined) {
   const keeps = known !== undefined
   if (existsSync(script)) {
     loadModulesOfNode([...index.builtins, ...LOADED_LATE])
-    flags.forEach(setFlagsFromString)
     runScript(script, keeps)
   } else {
-    flags.forEach(setFlagsFromString)
     if (keeps) keepCompiledModules(join(folder, 'compiled'))
     void import(pathToFileURL(join(folder, 'program.mjs')).href)
   }
 }
 
 function loadModulesOfNode(modules) {
-  for (const [flag, byDefault] of Object.entries(DEFAULTS_OF_HANDED_FLAGS)) {
-    if (process.execArgv.some((arg) => arg.startsWith(`${flag}=`)))
-      setFlagsFromString(`${flag}=${byDefault}`)
-  }
+  const handed = process.execArgv.filter((arg) => nameOf(arg) in DEFAULTS)
+  for (const flag of handed.map(nameOf)) setFlagsFromString(`${flag}=${DEFAULTS[flag]}`)
   modules.forEach((module) => require(module))
+  for (const arg of handed) setFlagsFromString(arg)
+}
+
+function nameOf(flag) {
+  return flag.split('=', 1)[0]
 }
 
 /**
