@@ -103,3 +103,110 @@ test('a budget that does not know all of its pods is found', () => {
     'PodDisruptionBudget x/a expects 1 pods, there are 2',
   ])
 })
+
+const condition = (type: string, said: string): object => {
+  const [status, reason] = said.split('/')
+  return { type, status, reason }
+}
+
+/** A Deployment of three with two ReplicaSets, of whose pods so many are available: what is said of its conditions. */
+function deploymentProblems(available: number, conditions: readonly object[], spec: object = {}) {
+  const status = { replicas: 3, updatedReplicas: 3, availableReplicas: available, conditions }
+  const deployment = {
+    kind: 'Deployment',
+    metadata: { ...metadata, uid: '2' },
+    spec: { replicas: 3, progressDeadlineSeconds: 600, ...spec },
+    status,
+  }
+  return problems('conditions say what the numbers say', [
+    [resources.deployments as ResourceType, [deployment]],
+    [resources.replicasets as ResourceType, [failingSet]],
+  ])
+}
+const failingSet = {
+  kind: 'ReplicaSet',
+  metadata: { ...metadata, ...ownedBy('Deployment', '2') },
+  spec: { replicas: 3 },
+  status: { replicas: 2, conditions: [condition('ReplicaFailure', 'True/FailedCreate')] },
+}
+
+const COMPLETE = condition('Progressing', 'True/NewReplicaSetAvailable')
+const ENOUGH = condition('Available', 'True/MinimumReplicasAvailable')
+const TOO_FEW = condition('Available', 'False/MinimumReplicasUnavailable')
+const FAILURE = condition('ReplicaFailure', 'True/FailedCreate')
+const rolling = (maxSurge: number, maxUnavailable: number) => ({
+  strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
+})
+
+for (const [what, available, told, spec, wanted] of [
+  ['complete', 3, [ENOUGH, COMPLETE, FAILURE], {}, []],
+  ['silent', 3, [], {}, ['Available none', 'Progressing none', 'ReplicaFailure none']],
+  [
+    'complete without a deadline',
+    3,
+    [ENOUGH, FAILURE],
+    { progressDeadlineSeconds: 2 ** 31 - 1 },
+    [],
+  ],
+  [
+    'a deadline that is no more',
+    3,
+    [ENOUGH, FAILURE, COMPLETE],
+    { progressDeadlineSeconds: undefined },
+    ['Progressing True/NewReplicaSetAvailable'],
+  ],
+  ['one missing that may be', 2, [ENOUGH, FAILURE], rolling(1, 1), []],
+  [
+    'one missing where none may, but nothing else could move',
+    2,
+    [ENOUGH, FAILURE],
+    rolling(0, 0),
+    [],
+  ],
+  ['one missing', 2, [ENOUGH, FAILURE], rolling(1, 0), ['Available True/MinimumReplicasAvailable']],
+  ['one missing, and said', 2, [TOO_FEW, FAILURE], rolling(1, 0), []],
+  [
+    'paused',
+    3,
+    [ENOUGH, condition('Progressing', 'Unknown/DeploymentPaused')],
+    { paused: true },
+    [],
+  ],
+  [
+    'paused unsaid',
+    3,
+    [ENOUGH, COMPLETE],
+    { paused: true },
+    ['Progressing True/NewReplicaSetAvailable'],
+  ],
+] as const)
+  test(`conditions of a Deployment: ${what}`, () => {
+    const said = deploymentProblems(available, told, spec)
+    assert.deepEqual(
+      said.map((text) => /^Deployment x\/a says (.*) and not /.exec(text)?.[1]).toSorted(),
+      wanted,
+    )
+  })
+
+test('a failure is over when there are as many pods as were asked for, and a budget says whether it allows any', () => {
+  const rule = 'conditions say what the numbers say'
+  const set = { ...failingSet, status: { ...failingSet.status, replicas: 3 } }
+  const budget = (said: string, disruptionsAllowed?: number): object => ({
+    kind: 'PodDisruptionBudget',
+    metadata,
+    status: { disruptionsAllowed, conditions: [condition('DisruptionAllowed', said)] },
+  })
+  for (const type of [resources.replicasets, resources.replicationcontrollers] as ResourceType[]) {
+    assert.deepEqual(problems(rule, [[type, [failingSet]]]), [])
+    assert.deepEqual(problems(rule, [[type, [set]]]), [
+      'ReplicaSet x/a says ReplicaFailure True/FailedCreate and not none',
+    ])
+  }
+  const budgets = (...all: readonly object[]) =>
+    problems(rule, [[resources.poddisruptionbudgets as ResourceType, all]])
+  assert.deepEqual(budgets(budget('True/SufficientPods', 1), budget('False/InsufficientPods')), [])
+  assert.equal(
+    budgets(budget('True/SufficientPods'), budget('False/InsufficientPods', 1)).length,
+    2,
+  )
+})

@@ -25,6 +25,7 @@ import {
 import { attachments } from './end-state-rules/attachment-rules.ts'
 import { availableReplicas } from './end-state-rules/available-rules.ts'
 import { autoscalers } from './end-state-rules/autoscaler-rules.ts'
+import { conditions } from './end-state-rules/condition-rules.ts'
 import { cronJobs } from './end-state-rules/cronjob-rules.ts'
 import { daemonSets } from './end-state-rules/daemonset-rules.ts'
 import { deviceClaims, deviceClaimsOfPods, devicesTaken } from './end-state-rules/device-rules.ts'
@@ -55,6 +56,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'ReplicaSets have the pods they ask for': replicaSets,
   'Deployments have rolled out': deployments,
   'statuses count the pods that are available': availableReplicas,
+  'conditions say what the numbers say': conditions,
   'StatefulSets have the pods they ask for': statefulSets,
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
