@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { resources } from '@gyropilot/api'
 import type { Namespace } from '@gyropilot/api'
+import { job } from './jobs.ts'
 import { pod, service } from './objects.ts'
 import { scenario } from './scenario.ts'
 import type { World } from './scenario.ts'
@@ -47,6 +48,34 @@ scenario(
       .of(resources.pods, 'a')
       .patch('p', { type: 'merge', value: { metadata: { finalizers: null } } })
     await gone(world, 'a', 60_000)
+  },
+)
+
+scenario(
+  'Given a failed pod that its Job keeps for a replacement, then the namespace ends all the same, though the Job is suspended',
+  async (world) => {
+    for (const suspend of [false, true]) {
+      await world.of(resources.namespaces).create(namespaceOf('a'))
+      const { apiVersion, kind, spec } = job({
+        completionMode: 'Indexed',
+        completions: 1,
+        backoffLimitPerIndex: 1,
+      })
+      await world
+        .of(resources.jobs, 'a')
+        .create({ apiVersion, kind, metadata: { name: 'w' }, spec })
+      const failed = await world.until('its pod', 60_000, async () => {
+        return (await world.list(resources.pods, 'a'))[0]
+      })
+      await world
+        .of(resources.pods, 'a')
+        .update({ ...failed, status: { phase: 'Failed' } }, { subresource: 'status' })
+      await world
+        .of(resources.jobs, 'a')
+        .patch('w', { type: 'merge', value: { spec: { suspend } } })
+      await world.of(resources.namespaces).delete('a')
+      await gone(world, 'a', 60_000)
+    }
   },
 )
 

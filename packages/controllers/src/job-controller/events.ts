@@ -9,8 +9,6 @@ export const SERVICE_ACCOUNT = 'job-controller'
 
 /** The value of spec.managedBy that means this controller. */
 export const BUILT_IN_CONTROLLER = 'kubernetes.io/job-controller'
-/** Holds a pod until its end is in the status of its Job. */
-export const TRACKING_FINALIZER = 'batch.kubernetes.io/job-tracking'
 /** Annotation and label. */
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index'
 export const INDEX_FAILURE_COUNT = 'batch.kubernetes.io/job-index-failure-count'

@@ -6,12 +6,8 @@ import type { Reconcile } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions, Driven } from '@gyropilot/runtime/testing'
 import { NOW_MS, secondsAgo } from '../workload-support/fixtures.ts'
-import {
-  COMPLETION_INDEX,
-  INDEX_FAILURE_COUNT,
-  INDEX_IGNORED_FAILURE_COUNT,
-  TRACKING_FINALIZER,
-} from './events.ts'
+import { COMPLETION_INDEX, INDEX_FAILURE_COUNT, INDEX_IGNORED_FAILURE_COUNT } from './events.ts'
+import { TRACKING_FINALIZER } from '../workload-support/job-tracking.ts'
 import type { ObservedGang } from './gangs/gang-objects.ts'
 import { JobMemory } from './memory.ts'
 import { JobMetrics } from './metrics.ts'

@@ -6,7 +6,7 @@ import { hasFinalizer, isPodFinished } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { EndState } from './end-state.ts'
-import { TRACKING_FINALIZER } from './events.ts'
+import { TRACKING_FINALIZER } from '../workload-support/job-tracking.ts'
 import { hasBackoffPerIndex } from './job-state.ts'
 import type { FailureAction } from './pods/pod-failure-policy.ts'
 

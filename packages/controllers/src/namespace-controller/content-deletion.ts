@@ -39,12 +39,12 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
   }
   let estimateSeconds = 0
   const unverified: DiscoveredResource[] = []
-  const take = (type: DiscoveredResource, result: ResourceResult): number => {
+  const take = (type: DiscoveredResource, result: ResourceResult): ResourceResult => {
     note(findings, type, result)
     estimateSeconds = Math.max(estimateSeconds, result.estimateSeconds)
-    return result.remaining
+    return result
   }
-  const one = function* (type: DiscoveredResource): Reconcile<number> {
+  const one = function* (type: DiscoveredResource): Reconcile<ResourceResult> {
     const result = yield* deleteResource(type, namespace)
     if (result.isUnverified) unverified.push(type)
     return take(type, result)
@@ -56,8 +56,9 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
     group === '' && resource === 'pods'
   // 2. Pods first and alone: they may still need what else is here to end well.
   const pods = discovered.resources.find(isPods)
-  const podsRemaining = pods === undefined ? 0 : yield* one(pods)
-  if (podsRemaining > 0) {
+  const ofPods = pods === undefined ? undefined : yield* one(pods)
+  // A Job keeps a failed pod for the one that replaces it, which never comes in this namespace: the Job must go before such a pod can.
+  if (ofPods !== undefined && ofPods.remaining > 0 && !ofPods.awaitsJobsOnly) {
     const countsUnknown = { ...findings, remaining: [], finalizers: new Map() }
     const written = yield* writeConditions(namespace, countsUnknown)
     return {
@@ -92,7 +93,7 @@ function note(findings: PassFindings, type: DiscoveredResource, result: Resource
 /** Resources of one name in several groups may show the same objects, as events do: what the first deletes the next need not. */
 function* inTurn(
   types: readonly DiscoveredResource[],
-  one: (type: DiscoveredResource) => Reconcile<number>,
+  one: (type: DiscoveredResource) => Reconcile<unknown>,
 ): Reconcile<void> {
   for (const type of types) yield* one(type)
 }

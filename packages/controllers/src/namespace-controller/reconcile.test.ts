@@ -267,6 +267,29 @@ test('Given a pod with a finalizer and a config map, then the pod gets deletionT
   assert.deepEqual(result, { requeueAfterMs: 8_000, keepsFailures: true })
 })
 
+test('pods that have ended, which Jobs alone hold, do not keep the Jobs: these must go first', () => {
+  const ended = (finalizers: readonly string[], graceSeconds: number): KubernetesObject => ({
+    metadata: { name: 'p', finalizers, deletionGracePeriodSeconds: graceSeconds },
+  })
+  const TRACKING = 'batch.kubernetes.io/job-tracking'
+  for (const [pods, goesOn] of [
+    [[ended([TRACKING], 0)], true],
+    [[ended([TRACKING], 30)], false],
+    [[ended([TRACKING, 'a.io/b'], 0)], false],
+    [[ended([TRACKING], 0), ended(['a.io/b'], 0)], false],
+  ] as const) {
+    const { calls, result, conditions } = world(terminating(), { content: { pods: [...pods] } })
+    assert.equal(calls.includes('deleteCollection deployments'), goesOn)
+    const said = conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining')?.message
+    if (goesOn)
+      assert.equal(
+        said,
+        `Some content in the namespace has finalizers remaining: ${TRACKING} in 1 resource instances`,
+      )
+    assert.deepEqual(result, { requeueAfterMs: 8_000, keepsFailures: true })
+  }
+})
+
 test('the estimate is the longest grace period of pods that still run, and half of it is waited', () => {
   const pod = (seconds: number, phase: string): KubernetesObject =>
     ({

@@ -4,6 +4,7 @@ import type { DiscoveredResource, KubernetesObject, Namespace, Pod } from '@gyro
 import { isMethodNotSupported, isNotFound } from '@gyropilot/client'
 import { currentTimeMs, listLive, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { TRACKING_FINALIZER } from '../workload-support/job-tracking.ts'
 import { FINALIZER_ESTIMATE_SECONDS } from './config.ts'
 import { deleteInPages, findPages } from './paged-deletion.ts'
 import type { PageStart } from './paged-deletion.ts'
@@ -17,6 +18,8 @@ export interface ResourceResult {
   readonly error?: unknown
   /** There was nothing to delete. It is still to be listed, which may wait until the others are deleted. */
   readonly isUnverified?: boolean
+  /** What remains are pods that have ended, which their Jobs alone hold until they are counted. */
+  readonly awaitsJobsOnly?: boolean
 }
 
 const isUnsupported = (error: unknown): boolean => isNotFound(error) || isMethodNotSupported(error)
@@ -54,9 +57,10 @@ export function* verifyDeletion(
   // 5.
   const finalizers = finalizerCounts(items)
   const remaining = items.length
-  if (estimateSeconds !== 0) return { estimateSeconds, remaining, finalizers }
+  const awaitsJobsOnly = items.every(isAwaitingJobOnly)
+  if (estimateSeconds !== 0) return { estimateSeconds, remaining, finalizers, awaitsJobsOnly }
   if (finalizers.size > 0)
-    return { estimateSeconds: FINALIZER_ESTIMATE_SECONDS, remaining, finalizers }
+    return { estimateSeconds: FINALIZER_ESTIMATE_SECONDS, remaining, finalizers, awaitsJobsOnly }
   // The core group is empty, and has its slash all the same.
   const resource = `${type.group}/${type.version}, Resource=${type.resource}`
   const error = new Error(
@@ -125,6 +129,12 @@ function* deleteEach(
     if (!deletion.ok && !isUnsupported(deletion.error)) return { error: deletion.error }
   }
   return {}
+}
+
+/** Without grace left a pod runs no more: its kubelet has said so, or never had it, or it had ended before it was deleted. */
+function isAwaitingJobOnly({ metadata }: KubernetesObject): boolean {
+  const { finalizers = [], deletionGracePeriodSeconds } = metadata ?? {}
+  return deletionGracePeriodSeconds === 0 && finalizers.every((name) => name === TRACKING_FINALIZER)
 }
 
 function finalizerCounts(items: readonly KubernetesObject[]): ReadonlyMap<string, number> {

@@ -4,7 +4,7 @@
  */
 import { hasFinalizer, isPodActive, isPodReady, isPodTerminating } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
-import { TRACKING_FINALIZER } from '../events.ts'
+import { TRACKING_FINALIZER } from '../../workload-support/job-tracking.ts'
 import { IndexSet } from '../index-set.ts'
 import { hasBackoffPerIndex, isIndexed } from '../job-state.ts'
 import { isFailureIgnored, isPodFailed, matchFailurePolicy } from './pod-failure-policy.ts'

@@ -10,8 +10,8 @@ import {
   COMPLETION_INDEX_ENV,
   INDEX_FAILURE_COUNT,
   INDEX_IGNORED_FAILURE_COUNT,
-  TRACKING_FINALIZER,
 } from '../events.ts'
+import { TRACKING_FINALIZER } from '../../workload-support/job-tracking.ts'
 import type { IndexFailures } from './pod-index.ts'
 
 /** What the server takes of a generateName before it adds its own five letters. */

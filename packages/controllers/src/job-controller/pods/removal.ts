@@ -8,7 +8,7 @@ import { isNotFound } from '@gyropilot/client'
 import { patch, writeAll } from '@gyropilot/runtime'
 import type { Outcome, Reconcile, WriteOf } from '@gyropilot/runtime'
 import { deletePods } from '../../workload-support/pod-control.ts'
-import { TRACKING_FINALIZER } from '../events.ts'
+import { TRACKING_FINALIZER } from '../../workload-support/job-tracking.ts'
 
 interface Removed {
   readonly count: number
