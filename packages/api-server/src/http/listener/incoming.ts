@@ -35,6 +35,10 @@ export function readBody(incoming: Incoming): Promise<Uint8Array | undefined> {
   })
 }
 
+export function announcesBody(headers: IncomingMessage['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
 /** A class for the sake of `signal`: hardly any request asks for it, and all others must not pay. */
 class IncomingRequest implements ServerRequest {
   readonly method: string

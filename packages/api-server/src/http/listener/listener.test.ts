@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
-import { Agent, request as httpsRequest } from 'node:https'
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
@@ -78,23 +78,23 @@ function send(
 function sendHttp1(
   path: string,
   headers: Record<string, string | string[]> = {},
-  tls: object = {},
+  options: RequestOptions = {},
+  body?: string,
 ): Promise<{ status: number; text: string; version: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{
     status: number
     text: string
     version: string
   }>()
-  const options = {
+  const own = {
     host: '127.0.0.1',
     port: listener.port,
     path,
     headers,
     agent: new Agent(),
     ca: certificates.authority.certificatePem,
-    ...tls,
   }
-  httpsRequest(options, (incoming) => {
+  httpsRequest({ ...own, ...options }, (incoming) => {
     let text = ''
     incoming.on('data', (chunk) => (text += chunk))
     incoming.on('end', () =>
@@ -102,13 +102,20 @@ function sendHttp1(
     )
   })
     .on('error', reject)
-    .end()
+    .end(body)
   return promise
 }
 
 test('one port speaks HTTP/2 and HTTP/1.1', async () => {
   assert.equal((await send('/healthz')).bytes.toString(), 'ok')
   assert.deepEqual(await sendHttp1('/healthz'), { status: 200, text: 'ok', version: '1.1' })
+})
+
+test('a request that would switch protocols and has a body is answered for its body', async () => {
+  const body = JSON.stringify({ metadata: { name: 'upgraded' } })
+  const headers = { ...AUTHORIZATION, connection: 'Upgrade', upgrade: 'h2c' }
+  const { status } = await sendHttp1(MAPS, headers, { method: 'POST' }, body)
+  assert.equal(status, 201)
 })
 
 test('of many requests at once, again and again, each gets its own answer, on either protocol', async () => {
