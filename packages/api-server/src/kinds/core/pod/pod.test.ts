@@ -277,6 +277,27 @@ test('create rules', () => {
       podSpec({}, { dnsPolicy: 'None' }),
       ['spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None'],
     ],
+    ...(
+      [
+        ['hostNetwork', 'net.ipv4.x', 'refused'],
+        ['hostNetwork', 'net/ipv4.x', 'refused'],
+        ['hostNetwork', 'net', 'allowed'],
+        ['hostNetwork', 'kernel.sem', 'allowed'],
+        ['hostIPC', 'kernel/shm_rmid_forced', 'refused'],
+        ['hostIPC', 'kernel.msg', 'refused'],
+        ['hostIPC', 'kernel.msgpool', 'allowed'],
+        ['hostIPC', 'fs.mqueue.x', 'refused'],
+        ['hostIPC', 'fs.mqueue/x', 'allowed'],
+        ['hostPID', 'net.x', 'allowed'],
+      ] as const
+    ).map(([shared, name, verdict]): (typeof cases)[number] => [
+      podSpec({}, { [shared]: true, securityContext: { sysctls: [{ name, value: '1' }] } }),
+      verdict === 'allowed'
+        ? []
+        : [
+            `spec.securityContext.sysctls[0].name: Invalid value: "${name}": may not be specified when '${shared}' is true`,
+          ],
+    ]),
     [
       podSpec({ securityContext: { runAsUser: -1 } }),
       [

@@ -67,6 +67,40 @@ function validateAppArmorProfile(
   }
 }
 
+const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/
+const SYSCTL_OF_IPC =
+  /^(kernel\.(sem|shm(all|max|mni|_rmid_forced)?|msg(max|mnb|mni)?)$|fs\.mqueue\.)/
+
+/** What a pod sets in namespaces of the kernel that it shares with the node would be set on the node. */
+function validateSysctls(spec: StoredOf<PodSpec>, errors: FieldErrors, field: string): void {
+  const names = new Set<string>()
+  for (const [index, { name = '' }] of (spec.securityContext?.sysctls ?? []).entries()) {
+    const at = `${field}[${index}].name`
+    if (name === '') errors.required(at)
+    else if (!SYSCTL.test(name)) {
+      errors.invalid(
+        at,
+        name,
+        'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$',
+      )
+    } else if (names.has(name)) errors.duplicate(at, name)
+    names.add(name)
+    const dotted = withDots(name)
+    for (const [shared, affected] of [
+      ['hostNetwork', dotted.startsWith('net.')],
+      ['hostIPC', SYSCTL_OF_IPC.test(dotted)],
+    ] as const)
+      if (spec[shared] === true && affected)
+        errors.invalid(at, name, `may not be specified when '${shared}' is true`)
+  }
+}
+
+/** `net/ipv4/conf/eth0.1` is `net.ipv4.conf.eth0/1`: what stands first parts the segments. */
+function withDots(name: string): string {
+  if (/[./]/.exec(name)?.[0] !== '/') return name
+  return name.replaceAll(/[./]/g, (sign) => (sign === '/' ? '.' : '/'))
+}
+
 export function validatePodSecurityContext(
   spec: StoredOf<PodSpec>,
   errors: FieldErrors,
@@ -86,21 +120,7 @@ export function validatePodSecurityContext(
       'ShareProcessNamespace and HostPID cannot both be enabled',
     )
   }
-  const names = new Set<string>()
-  for (const [index, sysctl] of (context.sysctls ?? []).entries()) {
-    const at = `${field}.sysctls[${index}].name`
-    if (!sysctl.name) errors.required(at)
-    else if (
-      !/^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/.test(sysctl.name)
-    ) {
-      errors.invalid(
-        at,
-        sysctl.name,
-        'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$',
-      )
-    } else if (names.has(sysctl.name)) errors.duplicate(at, sysctl.name)
-    names.add(sysctl.name ?? '')
-  }
+  validateSysctls(spec, errors, `${field}.sysctls`)
   if (
     context.fsGroupChangePolicy !== undefined &&
     !['Always', 'OnRootMismatch'].includes(context.fsGroupChangePolicy)
