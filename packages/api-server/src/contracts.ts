@@ -151,6 +151,8 @@ export interface SubresourceHandler {
   readonly resource: string
   readonly subresource: string
   readonly methods: readonly SubresourceCall['method'][]
+  /** The metadata of what is created is that of the parent, and its uid a precondition: otherwise a POST brings none. */
+  readonly sendsIdentity?: true
   /** Of what is created: before anybody looks at it, so that who sends it owns them. */
   defaults?(body: Draft): void
   /**

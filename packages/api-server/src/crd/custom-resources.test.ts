@@ -266,6 +266,21 @@ test('a scale that says no version leaves the replicas without an owner, and so 
   assert.deepEqual(await owners(), [])
 })
 
+test('the version in a scale is judged as that of the object, and a patch may name any uid', async () => {
+  const server = await serverWith(definition())
+  await server.request('POST', THINGS, thing('a', { replicas: 1 }))
+  const [apiVersion, path] = ['autoscaling/v1', `${THINGS}/a/scale`]
+  const statuses = async (metadata: AnyValue): Promise<readonly number[]> => {
+    const scale = { apiVersion, metadata: { name: 'a', ...metadata }, spec: { replicas: 2 } }
+    const put = await server.request('PUT', path, scale)
+    return [put.status, (await server.request('PATCH', path, scale, JSON_MERGE)).status]
+  }
+  assert.deepEqual(await statuses({ resourceVersion: '0' }), [422, 422])
+  assert.deepEqual(await statuses({ resourceVersion: 'abc' }), [500, 500])
+  assert.deepEqual(await statuses({ resourceVersion: '1' }), [409, 409])
+  assert.deepEqual(await statuses({ uid: 'x' }), [409, 200])
+})
+
 test('whole numbers beyond int64 are no integers where replicas stand', async () => {
   const server = await serverWith(definition())
   for (const [written, shown] of [

@@ -1,6 +1,6 @@
 /** The scale subresource of a custom resource. Contract: docs/behaviour/api-server/custom-resources.md, Subresources. */
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { STALE, badRequest, conflict, internalError, notFound } from '../http/errors.ts'
+import { badRequest, conflict, internalError, notFound } from '../http/errors.ts'
 import type { Draft, Stored } from '../registry/kind-rules.ts'
 import { storageError } from '../registry/storage-errors.ts'
 import { setAt, valueAt } from './schemas/structural-schema.ts'
@@ -65,14 +65,14 @@ function checkScale(wanted: Stored, paths: Stored): void {
 
 function setReplicas(call: SubresourceCall, draft: Draft, wanted: Stored, paths: Stored): void {
   const { uid, resourceVersion } = wanted['metadata'] ?? {}
-  if (uid && uid !== draft['metadata'].uid) {
-    const { resource, namespace, name } = call
-    const key = `/${resource.group}/${resource.resource}/${namespace === '' ? '' : `${namespace}/`}${name}`
+  if (call.method === 'PUT' && uid && uid !== draft['metadata'].uid) {
+    const { resource, namespace, name, dryRun } = call
+    const key = `${resource.group}/${resource.resource}/${namespace === '' ? '' : `${namespace}/`}${name}`
     const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${draft['metadata'].uid}`
-    throw conflict(resource, name, storageError(key, why))
+    throw conflict(resource, name, storageError(key, why, dryRun))
   }
-  if (resourceVersion && resourceVersion !== draft['metadata'].resourceVersion)
-    throw conflict(call.resource, call.name, STALE)
+  // Judged as that of the object.
+  if (resourceVersion) draft['metadata'].resourceVersion = resourceVersion
   setAt(draft, paths['specReplicasPath'], wanted['spec']?.replicas ?? 0)
 }
 

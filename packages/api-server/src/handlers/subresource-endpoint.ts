@@ -24,6 +24,7 @@ import { decodeDraft, type Decoding, type ExpectedKind } from './bodies/decoding
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import { writeOptions, type WriteOptions } from './options.ts'
 import { appliedDraft, patchObject } from './writes/patch.ts'
+import { deduplicateOwners, dropGivenByServer } from './writes/write-checks.ts'
 import { listRequestOf, matches } from './reads/list.ts'
 import {
   checkName,
@@ -85,6 +86,10 @@ function passedCallOf({ request, info }: ResourceCall): PassedCall {
           ? body.bytes
           : Buffer.from(stringifyExact(body.json)),
   }
+}
+
+function warningsOf({ warnings }: ResourceCall): { warn(text: string): void } {
+  return { warn: (text) => warnings.add(text) }
 }
 
 /** Of the object that a subresource belongs to. Throws 400. */
@@ -236,6 +241,8 @@ export class SubresourceEndpoint {
     checkNamespace(call, body)
     const metadata = (body['metadata'] ??= {}) as Draft
     if (call.namespace !== '') metadata['namespace'] = call.namespace
+    if (created && handler.sendsIdentity !== true) dropGivenByServer(metadata)
+    deduplicateOwners(metadata, warningsOf(call), 'sent')
     if (!created) checkName(call, body)
     else {
       this.#recordOwnership(call, options, body)
@@ -315,6 +322,7 @@ export class SubresourceEndpoint {
         draft = appliedDraft(draft, configuration, decoding)
       } else
         draft = patchObject(type, patchBodyOf(call, type, decoding), current as Stored, decoding)
+      deduplicateOwners((draft['metadata'] ??= {}) as Draft, warningsOf(call), 'admitted')
       checkNamespace(call, draft)
       checkName(call, draft)
       try {

@@ -15,7 +15,8 @@ export function storagePrefix(resource: string): string {
   return PREFIXES[resource] ?? resource
 }
 
-/** `key`: as the storage was asked for it, `/registry/pods/default/p`. */
-export function storageError(key: string, why: string): string {
-  return `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
+/** `key`: as `pods/default/p`. A dry run never comes to the storage: it names the key without the prefix of all keys. */
+export function storageError(key: string, why: string, dryRun: boolean): string {
+  const root = dryRun ? '' : '/registry'
+  return `StorageError: invalid object, Code: 4, Key: ${root}/${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
 }

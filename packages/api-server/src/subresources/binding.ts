@@ -14,6 +14,7 @@ export const podBinding: SubresourceHandler = {
   resource: 'pods',
   subresource: 'binding',
   methods: ['POST'],
+  sendsIdentity: true,
   check(call) {
     checkNameInUrl(call, 'Binding')
     checkTarget(call.body ?? {})
@@ -31,9 +32,7 @@ export const bindings: SubresourceHandler = {
   handle(call) {
     const podName: string = call.body?.['metadata']?.name ?? ''
     if (podName === '') throw badRequest('Name parameter required.')
-    // A new object brings no uid, and so names no pod by it.
-    const { uid: _, ...metadata } = call.body!['metadata']
-    return bind({ ...call, body: { ...call.body, metadata } }, podName)
+    return bind(call, podName)
   },
 }
 
@@ -45,7 +44,7 @@ async function bind(call: SubresourceCall, podName: string): Promise<Subresource
     'pods',
     call.namespace,
     podName,
-    (pod) => assign(pod, binding, call.nowMs),
+    (pod) => assign(pod, binding, call),
     options,
   )
   return success(201)
@@ -62,9 +61,9 @@ function checkTarget({ target }: Draft): void {
   if (problems.length > 0) throw unclassified(aggregateText(problems))
 }
 
-function assign(pod: Draft, binding: Draft, nowMs: number): void {
+function assign(pod: Draft, binding: Draft, { nowMs, dryRun }: SubresourceCall): void {
   const { name } = pod['metadata']
-  checkPreconditions(pod, binding)
+  checkPreconditions(pod, binding, dryRun)
   const why = refusalOf(pod)
   if (why !== undefined) throw conflict(PODS_BINDING, name, why)
   pod['spec'].nodeName = binding['target'].name
@@ -93,7 +92,7 @@ function refusalOf({ metadata, spec }: Stored): string | undefined {
   return undefined
 }
 
-function checkPreconditions({ metadata }: Stored, binding: Stored): void {
+function checkPreconditions({ metadata }: Stored, binding: Stored, dryRun: boolean): void {
   const { uid, resourceVersion } = binding['metadata'] ?? {}
   const parts: string[] = []
   if (uid && uid !== metadata.uid)
@@ -104,8 +103,9 @@ function checkPreconditions({ metadata }: Stored, binding: Stored): void {
     )
   }
   if (parts.length === 0) return
-  const key = `/registry/pods/${metadata.namespace}/${metadata.name}`
-  throw conflict(PODS, metadata.name, storageError(key, `Precondition failed: ${parts[0]}`))
+  const key = `pods/${metadata.namespace}/${metadata.name}`
+  const why = `Precondition failed: ${parts[0]}`
+  throw conflict(PODS, metadata.name, storageError(key, why, dryRun))
 }
 
 interface Condition {

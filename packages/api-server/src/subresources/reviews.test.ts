@@ -87,3 +87,14 @@ test('a local review answers with the namespace of its path, a rules review with
   })
   assert.deepEqual(rules.value.metadata, {})
 })
+
+test('what a POST never brings is dropped from a review too, and owners that are named twice are told', async () => {
+  const { request } = await createTestServer()
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'x', uid: '1' }
+  const metadata = { uid: 'x', resourceVersion: '5', ownerReferences: [owner, owner] }
+  const body = { metadata, spec: { token: 'x' } }
+  const review = await request('POST', '/apis/authentication.k8s.io/v1/tokenreviews', body)
+  const { managedFields: _managedFields, ...kept } = review.value.metadata
+  assert.deepEqual(kept, { resourceVersion: '5', ownerReferences: [owner] })
+  assert.match(String(review.headers['warning']), /duplicate UID\(s\) observed: 1/)
+})

@@ -1,7 +1,7 @@
 /** The number of replicas of a workload, in one shape for all kinds. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Scale". */
 import { labelQueryOf, labelQueryOfLabels } from '@gyropilot/api'
 import type { ApiError, SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { conflict, invalid, STALE } from '../http/errors.ts'
+import { conflict, invalid } from '../http/errors.ts'
 import { storageError, storagePrefix } from '../registry/storage-errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
@@ -70,11 +70,14 @@ function checkScale({ namespace, name }: SubresourceCall, { metadata, spec }: St
 }
 
 /** A patch is refused as one of the Scale, and not before the Scale was judged: it never comes to the storage of the parent. */
-function otherUid({ method, resource, namespace, name }: SubresourceCall, why: string): ApiError {
+function otherUid(
+  { method, resource, namespace, name, dryRun }: SubresourceCall,
+  why: string,
+): ApiError {
   if (method === 'PATCH')
     return conflict({ ...resource, resource: `${resource.resource}/scale` }, name, why)
-  const key = `/registry/${storagePrefix(resource.resource)}/${namespace}/${name}`
-  return conflict(resource, name, storageError(key, why))
+  const key = `${storagePrefix(resource.resource)}/${namespace}/${name}`
+  return conflict(resource, name, storageError(key, why, dryRun))
 }
 
 /** Only spec.replicas is taken; uid and version are preconditions when given. */
@@ -89,8 +92,8 @@ function setReplicas(call: SubresourceCall, parent: Draft, wanted: Stored): void
     )
   }
   if (call.method === 'PUT') checkScale(call, wanted)
-  if (resourceVersion && resourceVersion !== metadata.resourceVersion)
-    throw conflict(call.resource, call.name, STALE)
+  // Judged as that of the parent: 0 is any.
+  if (resourceVersion) metadata.resourceVersion = resourceVersion
   parent['spec'].replicas = wanted['spec']?.replicas ?? 0
   if (parent['spec'].replicas === 0 && call.appliedFields === undefined) disownReplicas(metadata)
 }

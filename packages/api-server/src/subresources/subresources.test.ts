@@ -33,11 +33,27 @@ describe('scale', () => {
     assert.deepEqual([zero.status, zero.body.spec], [200, {}])
     const parent = await call('GET', `${path}/d`)
     assert.deepEqual([parent.body.spec.replicas, parent.body.metadata.generation], [0, 3])
-    const stale = await call('PUT', `${path}/d/scale`, {
-      metadata: { name: 'd', namespace: 'a', resourceVersion: '1' },
-      spec: { replicas: 7 },
-    })
-    assert.equal(stale.status, 409)
+    for (const [resourceVersion, status] of [
+      ['1', 409],
+      ['0', 200],
+      ['abc', 500],
+    ] as const) {
+      const scale = { metadata: { name: 'd', resourceVersion }, spec: { replicas: 7 } }
+      assert.equal((await call('PUT', `${path}/d/scale`, scale)).status, status)
+      assert.equal((await call('PATCH', `${path}/d/scale`, scale, PATCH)).status, status)
+    }
+    const owner = { apiVersion: 'v1', kind: 'Pod', name: 'x', uid: '1' }
+    const owned = { metadata: { name: 'd', ownerReferences: [owner, owner] }, spec: {} }
+    const { headers } = await call('PUT', `${path}/d/scale?dryRun=All`, owned)
+    assert.match(String(headers['warning']), /duplicate UID\(s\) observed: 1/)
+    const other = { metadata: { name: 'd', uid: 'x' }, spec: {} }
+    for (const [query, key] of [
+      ['', '/registry/deployments/a/d'],
+      ['?dryRun=All', '/deployments/a/d'],
+    ] as const) {
+      const { body: refused } = await call('PUT', `${path}/d/scale${query}`, other)
+      assert.ok(refused.message.includes(`Key: ${key},`), refused.message)
+    }
     const negative = await call('PATCH', `${path}/d/scale`, { spec: { replicas: -1 } }, PATCH)
     const why = 'spec.replicas: Invalid value: -1: must be greater than or equal to 0'
     assert.equal(negative.body.message, `Scale.autoscaling "d" is invalid: ${why}`)

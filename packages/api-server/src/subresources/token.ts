@@ -18,6 +18,7 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
     resource: 'serviceaccounts',
     subresource: 'token',
     methods: ['POST'],
+    sendsIdentity: true,
     defaults(body) {
       const spec: Draft = (body['spec'] ??= {})
       spec['expirationSeconds'] ??= DEFAULT_SECONDS

@@ -37,6 +37,7 @@ import {
   checkVersion,
   checkVersionText,
   deduplicateOwners,
+  dropGivenByServer,
   keepManagedFields,
   storageErrorOf,
 } from './write-checks.ts'
@@ -53,14 +54,6 @@ const GENERATED_ATTEMPTS = 8
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 const LONGEST_PREFIX = 58
-/** What a create is not read for, and admission does not see. */
-const GIVEN_BY_SERVER = [
-  'uid',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'selfLink',
-] as const
 
 interface ObjectWriterParts {
   readonly store: Store
@@ -99,7 +92,7 @@ export class ObjectWriter {
     fieldsManaged = false,
   ): Promise<Written> {
     const metadata = (draft['metadata'] ??= {}) as Draft
-    for (const field of GIVEN_BY_SERVER) delete metadata[field]
+    dropGivenByServer(metadata)
     return this.#create(target, draft, context, fieldsManaged)
   }
 

@@ -21,7 +21,6 @@ export function checkUid(target: Target, metadata: Draft, stored: Stored, dryRun
   throw conflict(target.resource.info, target.name, storageErrorOf(target, text, dryRun))
 }
 
-/** A dry run never comes to the storage: it names the key without the prefix of all keys. */
 export function storageErrorOf(
   { resource, namespace, name }: Target,
   why: string,
@@ -29,8 +28,7 @@ export function storageErrorOf(
 ): string {
   const { info, custom } = resource
   const prefix = custom ? `${info.group}/${info.resource}` : storagePrefix(info.resource)
-  const key = `${dryRun ? '' : '/registry'}/${prefix}/${storageKey(resource, namespace, name)}`
-  return storageError(key, why)
+  return storageError(`${prefix}/${storageKey(resource, namespace, name)}`, why, dryRun)
 }
 
 /** What is created has no version yet. A text that is none does not count: kube-apiserver passes over it too. */
@@ -70,10 +68,23 @@ export function checkVersionText(text: string): number {
   return version
 }
 
+/** What a POST is not read for, and admission does not see. */
+const GIVEN_BY_SERVER = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+] as const
+
+export function dropGivenByServer(metadata: Draft): void {
+  for (const field of GIVEN_BY_SERVER) delete metadata[field]
+}
+
 /** Owner references that are there twice count once: as the client sent them, and once more when admission is through with them. */
 export function deduplicateOwners(
   metadata: Draft,
-  context: WriteContext,
+  { warn }: Pick<WriteContext, 'warn'>,
   when: 'sent' | 'admitted',
 ): void {
   const owners = metadata['ownerReferences'] as Draft[] | undefined
@@ -87,7 +98,7 @@ export function deduplicateOwners(
   if (repeated.length === 0) return
   metadata['ownerReferences'] = kept
   const told = when === 'sent' ? '' : ' after mutating admission happens'
-  context.warn(
+  warn(
     `.metadata.ownerReferences contains duplicate entries${told}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`,
   )
 }
