@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../../registry/kind-rules.ts'
+import { createTestServer } from '../../testing/test-server.ts'
 import { createErrors, created, podSpec, updateErrors } from '../fixtures.ts'
 
 const JOB = { group: 'batch', version: 'v1', kind: 'Job' }
@@ -183,6 +184,27 @@ test('defaults of a cron job', () => {
     failedJobsHistoryLimit: 1,
   })
   assert.equal(jobTemplate.spec.completions, undefined)
+})
+
+test('the failure policy of a job, also of those to be: a condition is True unless it says otherwise, no rules are null', async () => {
+  const { request } = await createTestServer()
+  const batch = '/apis/batch/v1/namespaces/default'
+  const onPodConditions = [{ type: 'DisruptionTarget' }]
+  for (const [sent, written] of [
+    [
+      [{ action: 'Ignore', onPodConditions }],
+      [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+    ],
+    [[], null],
+  ]) {
+    const { spec } = job({ podFailurePolicy: { rules: sent } })
+    const metadata = { generateName: 'j' }
+    const one = await request('POST', `${batch}/jobs`, { metadata, spec })
+    assert.deepEqual(one.value.spec.podFailurePolicy, { rules: written })
+    const cron = { schedule: '* * * * *', jobTemplate: { spec } }
+    const many = await request('POST', `${batch}/cronjobs`, { metadata, spec: cron })
+    assert.deepEqual(many.value.spec.jobTemplate.spec.podFailurePolicy, { rules: written })
+  }
 })
 
 test('Given CronJob name of 53 characters, then 422.', () => {

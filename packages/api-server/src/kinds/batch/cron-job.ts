@@ -7,7 +7,9 @@ import { formatAge } from '../../printing/ages.ts'
 import { selectorText, tableColumns } from '../columns.ts'
 import { defaultTemplate } from '../core/pod/defaults.ts'
 import { isSpecifiedAnew, podSpecWarnings, workloadNameWarnings } from '../core/pod/warnings.ts'
+import { defaultFailurePolicy, writeFailurePolicy } from './job.ts'
 import { indexWarnings, validateSpecFields } from './job-spec.ts'
+import { printedSelector } from '../workload-template.ts'
 
 const POLICIES = ['Allow', 'Forbid', 'Replace']
 const MAX_NAME = 52
@@ -54,7 +56,7 @@ function validateSpec(object: StoredOf<CronJob>, errors: FieldErrors): void {
   if (jobSpec.selector)
     errors.invalid(
       'spec.jobTemplate.spec.selector',
-      jobSpec.selector,
+      printedSelector(jobSpec.selector),
       '`selector` will be auto-generated',
     )
   if (jobSpec.manualSelector === true)
@@ -79,8 +81,10 @@ export const cronJob: KindRules<CronJob> = {
     spec.suspend ??= false
     spec.successfulJobsHistoryLimit ??= 3
     spec.failedJobsHistoryLimit ??= 1
+    defaultFailurePolicy(spec.jobTemplate?.spec)
     defaultTemplate(spec.jobTemplate?.spec?.template)
   },
+  canonicalize: ({ spec }) => writeFailurePolicy(spec?.jobTemplate?.spec),
   validate(object, errors) {
     validateSpec(object, errors)
     const name: string = object.metadata?.name ?? ''

@@ -200,7 +200,7 @@ test('rules of cron jobs', () => {
 })
 
 test("rules of a job's status", () => {
-  const cases: readonly (readonly [Draft, Draft, readonly string[]])[] = [
+  const cases: readonly (readonly [Draft, Draft, readonly string[], Draft?])[] = [
     [
       {},
       { active: -1, succeeded: -1, failed: -1 },
@@ -209,6 +209,7 @@ test("rules of a job's status", () => {
         'status.succeeded: Invalid value: -1: must be greater than or equal to 0',
         'status.failed: Invalid value: -1: must be greater than or equal to 0',
         'status.failed: Invalid value: -1: cannot decrease the failed counter',
+        'status.succeeded: Invalid value: -1: cannot decrease the succeeded counter',
       ],
     ],
     [
@@ -255,7 +256,18 @@ test("rules of a job's status", () => {
       {},
       ['status.conditions: Invalid value: cannot disable the terminal Failed=True condition'],
     ],
-    [{ succeeded: 2 }, { succeeded: 1 }, []],
+    [
+      { succeeded: 2 },
+      { succeeded: 1 },
+      ['status.succeeded: Invalid value: 1: cannot decrease the succeeded counter'],
+    ],
+    [{ succeeded: 2 }, { succeeded: 1 }, [], { completionMode: 'Indexed' }],
+    [
+      { succeeded: 2 },
+      { succeeded: 1 },
+      ['status.succeeded: Invalid value: 1: cannot decrease the succeeded counter'],
+      { completionMode: 'Indexed', parallelism: 2 },
+    ],
     [
       {},
       { uncountedTerminatedPods: { succeeded: ['a', 'a'], failed: [''] } },
@@ -272,11 +284,11 @@ test("rules of a job's status", () => {
     completionMode: 'NonIndexed',
     backoffLimit: 6,
   }
-  for (const [before, after, expected] of cases) {
+  for (const [before, after, expected, rest] of cases) {
     const errors = new FieldErrors()
     rules.status!.validateUpdate!(
-      { ...job(), spec, status: after },
-      { ...job(), spec, status: before },
+      { ...job(), spec: { ...spec, ...rest }, status: after },
+      { ...job(), spec: { ...spec, ...rest }, status: before },
       errors,
       context,
     )

@@ -230,9 +230,9 @@ function validateTransitions(
     if (has(before, type) && !has(status, type))
       refuse(`cannot disable the terminal ${type}=True condition`)
   }
-  // A job whose completions follow its parallelism may be scaled down, and then has fewer.
+  // A job of indexes whose completions follow its parallelism may be scaled down, and then has fewer.
   const kept =
-    spec.completions === spec.parallelism
+    spec.completionMode === 'Indexed' && spec.completions === spec.parallelism
       ? (['failed'] as const)
       : (['failed', 'succeeded'] as const)
   for (const name of kept) {

@@ -1,5 +1,5 @@
 /** Jobs. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "batch". */
-import type { Job } from '@gyropilot/api'
+import type { Job, JobSpec } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { formatShortDuration } from '../../printing/ages.ts'
 import { containerCells, selectorText, tableColumns } from '../columns.ts'
@@ -26,10 +26,21 @@ function defaults(object: DraftOf<Job>): void {
   spec.suspend ??= false
   spec.podReplacementPolicy ??= spec.podFailurePolicy ? 'Failed' : 'TerminatingOrFailed'
   spec.manualSelector ??= false
-  for (const rule of spec.podFailurePolicy?.rules ?? []) {
+  defaultFailurePolicy(spec)
+  defaultTemplate(spec.template)
+}
+
+/** Also of the jobs to be, which get no other defaults. */
+export function defaultFailurePolicy(spec: DraftOf<JobSpec> | undefined): void {
+  for (const rule of spec?.podFailurePolicy?.rules ?? []) {
     for (const pattern of rule.onPodConditions ?? []) pattern.status ||= 'True'
   }
-  defaultTemplate(spec.template)
+}
+
+/** A policy without rules is written as one of which none are known. */
+export function writeFailurePolicy(spec: DraftOf<JobSpec> | undefined): void {
+  const policy = spec?.podFailurePolicy
+  if (policy && !policy.rules?.length) policy.rules = null!
 }
 
 /** Without manualSelector the pods of a job are told by its uid. */
@@ -92,8 +103,11 @@ export const job: KindRules<Job> = {
     if (stored.status === undefined) delete object.status
     else object.status = stored.status
   },
-  // Reading from the store applies defaults again, now with the generated labels.
-  canonicalize: labelsFromTemplate,
+  canonicalize(object) {
+    // Reading from the store applies defaults again, now with the generated labels.
+    labelsFromTemplate(object)
+    writeFailurePolicy(object.spec)
+  },
   validate: (object, errors) => validateJobSpec(object, errors),
   validateUpdate: validateJobUpdate,
   status: { validateUpdate: validateJobStatusUpdate },
