@@ -21,6 +21,7 @@ import {
   validateLabelName,
   validatePoolName,
 } from './device-fields.ts'
+import { validateBinding } from './devices.ts'
 import { validateShareId } from './share-id.ts'
 
 const RESERVED_FOR_MAX = 256
@@ -93,6 +94,7 @@ function validateAllocation(
       validateDriver(result.driver, errors, `${at}.driver`)
       validatePoolName(result.pool, errors, `${at}.pool`)
       validateLabelName(result.device, errors, `${at}.device`)
+      validateBinding(result, errors, at)
       if (result.shareID !== undefined) validateShareId(result.shareID, errors, `${at}.shareID`)
     }
   }

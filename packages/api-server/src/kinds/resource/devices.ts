@@ -61,7 +61,11 @@ function validateDevice(device: StoredOf<Device>, errors: FieldErrors, field: st
   validateBinding(device, errors, field)
 }
 
-function validateBinding(device: StoredOf<Device>, errors: FieldErrors, field: string): void {
+export function validateBinding(
+  device: Pick<StoredOf<Device>, 'bindingConditions' | 'bindingFailureConditions'>,
+  errors: FieldErrors,
+  field: string,
+): void {
   const { bindingConditions: conditions = [], bindingFailureConditions: failures = [] } = device
   validateConditions(conditions, errors, `${field}.bindingConditions`)
   validateConditions(failures, errors, `${field}.bindingFailureConditions`)
@@ -78,13 +82,13 @@ function validateBinding(device: StoredOf<Device>, errors: FieldErrors, field: s
   if (conditions.length > 0 && failures.length === 0)
     errors.invalid(
       `${field}.bindingFailureConditions`,
-      null,
+      givenValue(device, 'bindingFailureConditions'),
       'bindingFailureConditions are required to use bindingConditions',
     )
   if (failures.length > 0 && conditions.length === 0)
     errors.invalid(
       `${field}.bindingConditions`,
-      null,
+      givenValue(device, 'bindingConditions'),
       'bindingConditions are required to use bindingFailureConditions',
     )
 }
@@ -102,16 +106,9 @@ function validateAttribute(
 ): void {
   const { string: text, version } = attribute
   const set = Object.values(attribute).filter((value) => value !== undefined && value !== null)
-  if (set.length === 0) errors.invalid(field, '', 'exactly one value must be specified')
-  else if (set.length > 1)
-    errors.invalid(
-      field,
-      internalForm(attribute, 'DeviceAttribute'),
-      'exactly one value must be specified',
-    )
-  else if (text !== undefined && Buffer.byteLength(text) > VALUE_BYTES_MAX)
+  if (text !== undefined && Buffer.byteLength(text) > VALUE_BYTES_MAX)
     errors.tooLong(`${field}.string`, VALUE_BYTES_MAX)
-  else if (version !== undefined) {
+  if (version !== undefined) {
     if (parseSemanticVersion(version) === undefined)
       errors.invalid(
         `${field}.version`,
@@ -121,6 +118,13 @@ function validateAttribute(
     if (Buffer.byteLength(version) > VALUE_BYTES_MAX)
       errors.tooLong(`${field}.version`, VALUE_BYTES_MAX)
   }
+  if (set.length === 0) errors.invalid(field, '', 'exactly one value must be specified')
+  else if (set.length > 1)
+    errors.invalid(
+      field,
+      internalForm(attribute, 'DeviceAttribute'),
+      'exactly one value must be specified',
+    )
 }
 
 function validateDevicePlace(

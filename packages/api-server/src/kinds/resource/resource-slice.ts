@@ -19,11 +19,13 @@ const RICH_DEVICES_MAX = 64
 const PLACES = ['nodeName', 'nodeSelector', 'allNodes', 'perDeviceNodeSelection'] as const
 const QUOTED_PLACES = PLACES.map((name) => `\`${name}\``).join(', ')
 
-/** Attributes of several values wait for their feature gate. */
-function dropLists(slice: DraftOf<ResourceSlice>): void {
-  for (const device of slice.spec?.devices ?? [])
+/** Attributes of several values, and devices that stand for resources of nodes, wait for their feature gates. */
+function dropGated(slice: DraftOf<ResourceSlice>): void {
+  for (const device of slice.spec?.devices ?? []) {
+    delete device.nodeAllocatableResourceMappings
     for (const attribute of Object.values(device.attributes ?? {}))
       for (const list of ['ints', 'bools', 'strings', 'versions'] as const) delete attribute[list]
+  }
 }
 
 /** A taint without a time begins now. */
@@ -102,11 +104,11 @@ export const resourceSlice: KindRules<ResourceSlice> = {
   kind: 'ResourceSlice',
   generationOf: (object) => object.spec,
   prepareForCreate(object, context) {
-    dropLists(object)
+    dropGated(object)
     dateTaints(object, context)
   },
   prepareForUpdate(object, _stored, context) {
-    dropLists(object)
+    dropGated(object)
     dateTaints(object, context)
   },
   validate: (object, errors) => validate(object, errors),

@@ -103,8 +103,21 @@ test('what a create is refused for', () => {
         'spec.devices[0].attributes: Invalid value: "": the name must not be empty',
       ],
     ],
+    [
+      SLICE,
+      slice([{ name: 'a', attributes: { x: { int: 1, version: 'v' } } }]),
+      [
+        'spec.devices[0].attributes[x].version: Invalid value: "v": must be a string compatible with semver.org spec 2.0.0',
+        'spec.devices[0].attributes[x]: Invalid value: {"IntValue":1,"BoolValue":null,"StringValue":null,"VersionValue":"v","IntValues":null,"BoolValues":null,"StringValues":null,"VersionValues":null}: exactly one value must be specified',
+      ],
+    ],
   ]
   for (const [type, object, errors] of cases) assert.deepEqual(createErrors(type, object), errors)
+})
+
+test('devices that stand for resources of their node wait for a feature gate', () => {
+  const devices = [{ name: 'a', nodeAllocatableResourceMappings: { cpu: {} } }]
+  assert.deepEqual(created(SLICE, slice(devices)).spec.devices, [{ name: 'a' }])
 })
 
 test('a taint that has no time yet begins with the write', () => {
@@ -159,6 +172,12 @@ test('an allocation is not changed, and nobody uses what is not allocated', () =
     'status.reservedFor: Forbidden: may not be specified when `allocated` is not set',
   ])
   assert.deepEqual(statusUpdate({ allocation }, { allocation, reservedFor }).errors, [])
+  const bound = { ...result('a'), bindingConditions: ['/a'] }
+  assert.deepEqual(statusUpdate({}, { allocation: { devices: { results: [bound] } } }).errors, [
+    'status.allocation.devices.results[0].request: Invalid value: "r": must be the name of a request in the claim or the name of a request and a subrequest separated by \'/\'',
+    'status.allocation.devices.results[0].bindingConditions[0]: Invalid value: "/a": prefix part must be non-empty',
+    'status.allocation.devices.results[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions',
+  ])
   assert.match(
     statusUpdate({ allocation }, { allocation: other }).errors.join(),
     /^status\.allocation: Invalid value: .*: field is immutable$/,
