@@ -48,10 +48,12 @@ const REFERENCE = new RegExp(
   `^(?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
 )
 const NAME_LIMIT = 255
+/** Of an image in a runtime: no name. */
+const IMAGE_ID = /^[0-9a-f]{64}$/
 
 /** `x` and `x:latest` are pulled always; other tags, digests and what is no image reference, when absent. */
 export function pullPolicyOf(image: string): string {
-  const match = image.length > NAME_LIMIT ? null : REFERENCE.exec(image)
+  const match = image.length > NAME_LIMIT || IMAGE_ID.test(image) ? null : REFERENCE.exec(image)
   if (match === null) return 'IfNotPresent'
   const [, tag, digest] = match
   return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent'

@@ -27,8 +27,8 @@ export function validateClaimStatus(
   }
   const { allocatedResources } = status ?? {}
   for (const [name, amount] of sorted(allocatedResources ?? {})) {
-    validateName(name, errors, 'status.allocatedResources')
-    validateAmount(amount, errors, `status.allocatedResources[${name}]`)
+    if (validateName(name, errors, 'status.allocatedResources'))
+      validateAmount(amount, errors, `status.allocatedResources[${name}]`)
   }
 }
 
@@ -47,12 +47,14 @@ function validateAmount(amount: Quantity, errors: FieldErrors, field: string): v
 }
 
 /** Storage, or a name with a domain that is not Kubernetes' own. */
-function validateName(name: string, errors: FieldErrors, field: string): void {
+function validateName(name: string, errors: FieldErrors, field: string): boolean {
   const before = errors.list.length
   validateQualifiedName(name, errors, field)
-  if (errors.list.length > before || name === 'storage') return
+  if (errors.list.length > before) return false
+  if (name === 'storage') return true
   if (!name.includes('/') || name.includes('kubernetes.io/'))
     errors.notSupported(field, name, ['storage'])
+  return errors.list.length === before
 }
 
 const sorted = <T>(map: Readonly<Record<string, T>>): [string, T][] =>

@@ -115,6 +115,18 @@ function kernelText(object: StoredOf<Node>): string {
   return architecture === '' ? kernel : `${kernel} (${architecture})`
 }
 
+function validateFamilies(cidrs: readonly string[], errors: FieldErrors): void {
+  const families = cidrs.map((cidr) => parseCidr(cidr)?.family)
+  const none = families.indexOf(undefined)
+  if (none >= 0)
+    errors.internal(
+      'spec.podCIDRs',
+      `invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[${none}]: <nil> (invalid CIDR address: ${cidrs[none]})`,
+    )
+  if (none >= 0 || cidrs.length > 2 || families[0] === families[1])
+    errors.invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family')
+}
+
 export const node: KindRules<Node> = {
   group: '',
   kind: 'Node',
@@ -147,10 +159,7 @@ export const node: KindRules<Node> = {
     const cidrs: readonly string[] = object.spec?.podCIDRs ?? []
     for (const [index, cidr] of cidrs.entries())
       validateCidr(cidr, errors, `spec.podCIDRs[${index}]`)
-    const families = cidrs.map((cidr) => parseCidr(cidr)?.family)
-    if (cidrs.length > 1 && (cidrs.length > 2 || families[0] === families[1])) {
-      errors.invalid('spec.podCIDRs', cidrs, 'may specify no more than one CIDR for each IP family')
-    }
+    if (cidrs.length > 1) validateFamilies(cidrs, errors)
   },
   validateUpdate(object, stored, errors) {
     const before = stored.spec ?? {}

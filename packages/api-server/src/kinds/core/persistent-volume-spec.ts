@@ -134,9 +134,11 @@ function validateSources(
         name === 'cephfs' ? `${at}.cephFS` : `${at}.${name}`,
         'may not specify more than 1 volume type',
       )
-    else validateSharedSource(name, spec[name], errors, `${at}.${name}`, owner)
-    if (name === 'local' && !spec.nodeAffinity)
-      errors.required(`${at}.nodeAffinity`, 'Local volume requires node affinity')
+    else {
+      validateSharedSource(name, spec[name], errors, `${at}.${name}`, owner)
+      if (name === 'local' && !spec.nodeAffinity)
+        errors.required(`${at}.nodeAffinity`, 'Local volume requires node affinity')
+    }
   }
   if (count === 0) errors.required(at, 'must specify a volume type')
   if (

@@ -32,6 +32,10 @@ test('rules of persistent volumes', () => {
       ['spec.nfs: Forbidden: may not specify more than 1 volume type'],
     ],
     [
+      { hostPath: { path: '/a' }, local: { path: '/a' } },
+      ['spec.local: Forbidden: may not specify more than 1 volume type'],
+    ],
+    [
       { capacity: { storage: '-1' }, hostPath: { path: '/a' } },
       [
         'spec.capacity[storage]: Invalid value: -1: must be a valid resource quantity',
@@ -138,6 +142,14 @@ test('rules of nodes', () => {
       { podCIDR: 'x', podCIDRs: ['10.0.0.0/24'] },
       [
         'spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      ],
+    ],
+    [
+      { podCIDRs: ['10.0.0.0/24', 'x'] },
+      [
+        'spec.podCIDRs[1]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+        'spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]: <nil> (invalid CIDR address: x)',
+        'spec.podCIDRs: Invalid value: ["10.0.0.0/24","x"]: may specify no more than one CIDR for each IP family',
       ],
     ],
     [

@@ -143,8 +143,9 @@ export const volumeAttachment: KindRules<VolumeAttachment> = {
   generationOf: null,
   unconditionalUpdate: false,
   defaults(object) {
-    if (object.spec?.source?.inlineVolumeSpec)
-      defaultNetworkVolume(object.spec.source.inlineVolumeSpec)
+    const volume = object.spec?.source?.inlineVolumeSpec
+    if (volume?.hostPath) volume.hostPath.type ??= ''
+    if (volume) defaultNetworkVolume(volume)
   },
   prepareForCreate(object) {
     object.status = { attached: false }

@@ -7,7 +7,8 @@ import type {
   PodSpec,
   Volume,
 } from '@gyropilot/api'
-import type { StoredOf } from '../../../registry/kind-rules.ts'
+import { givenValue } from '@gyropilot/schema/decode'
+import type { Stored, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, portName } from '@gyropilot/schema/validation/names'
@@ -275,6 +276,15 @@ const EPHEMERAL_ALLOWED = new Set([
   'targetContainerName',
 ])
 
+/** Set by lists that are empty too. */
+const EPHEMERAL_REFUSED_LISTS = ['ports', 'resizePolicy', 'restartPolicyRules']
+
+function isSet(container: Stored, name: string): boolean {
+  const { resources = {} } = container
+  if (name !== 'resources') return givenValue(container, name) !== null
+  return ['limits', 'requests', 'claims'].some((member) => givenValue(resources, member) !== null)
+}
+
 export function validateEphemeralContainers(
   pod: PodOfContainer,
   names: Set<string>,
@@ -288,16 +298,14 @@ export function validateEphemeralContainers(
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
     validateTrimmedImage(container, errors, at)
-    if (container.name) {
-      if (names.has(container.name)) errors.duplicate(`${at}.name`, container.name)
-      names.add(container.name)
-    }
+    const { name = '' } = container
+    if (names.has(name)) errors.duplicate(`${at}.name`, name)
+    names.add(name)
     if (container.targetContainerName && !targets.has(container.targetContainerName)) {
       errors.notFound(`${at}.targetContainerName`, container.targetContainerName)
     }
-    for (const name of Object.keys(container)) {
-      const empty = name === 'resources' && Object.keys(container.resources ?? {}).length === 0
-      if (!EPHEMERAL_ALLOWED.has(name) && !empty)
+    for (const name of new Set([...Object.keys(container), ...EPHEMERAL_REFUSED_LISTS])) {
+      if (!EPHEMERAL_ALLOWED.has(name) && isSet(container, name))
         errors.forbidden(`${at}.${name}`, 'cannot be set for an Ephemeral Container')
     }
     for (const [position, mount] of (container.volumeMounts ?? []).entries()) {

@@ -43,6 +43,8 @@ test('Given image `x`, `x:1`, `x@sha256:...`, then Always, IfNotPresent, IfNotPr
     ['registry:5000/x', 'Always'],
     ['registry:5000/x:1', 'IfNotPresent'],
     ['Not Valid!', 'IfNotPresent'],
+    ['0123456789abcdef'.repeat(4), 'IfNotPresent'],
+    ['0123456789abcdef'.repeat(3), 'Always'],
     ['', 'IfNotPresent'],
   ]
   for (const [image, policy] of cases) assert.equal(pullPolicyOf(image), policy, image)

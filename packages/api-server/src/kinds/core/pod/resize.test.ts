@@ -102,6 +102,24 @@ test('Given ephemeral containers through their subresource, then they are added 
   assert.deepEqual(through('ephemeralcontainers', { spec }, { spec: podSpec() }).errors, [
     'spec.ephemeralContainers: Forbidden: existing ephemeral containers "e" may not be removed\n',
   ])
+  for (const [container, field] of [
+    [{ ...one, ports: [] }, 'ports'],
+    [{ ...one, restartPolicyRules: [] }, 'restartPolicyRules'],
+    [{ ...one, resources: { limits: {} } }, 'resources'],
+    [{ ...one, resources: {}, env: [] }, undefined],
+  ] as const)
+    assert.deepEqual(
+      through(
+        'ephemeralcontainers',
+        { spec: podSpec() },
+        { spec: { ...podSpec(), ephemeralContainers: [container] } },
+      ).errors,
+      field === undefined
+        ? []
+        : [
+            `spec.ephemeralContainers[0].${field}: Forbidden: cannot be set for an Ephemeral Container`,
+          ],
+    )
   const mirror = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'm' } } }
   assert.deepEqual(
     through('ephemeralcontainers', { ...mirror, spec: podSpec() }, { spec }).errors,
