@@ -219,6 +219,14 @@ describe('ServiceAccount', () => {
     const { status, body } = await pending
     const why = 'error looking up service account b/default: serviceaccount "default" not found'
     assert.deepEqual([status, body.message], [403, `pods "p" is forbidden: ${why}`])
+    const odd = await call(
+      'POST',
+      '/api/v1/namespaces/b/pods',
+      pod('p', { serviceAccountName: 'a/b' }),
+    )
+    assert.ok(
+      odd.body.message.endsWith(`b/a/b: invalid resource name "a/b": [may not contain '/']`),
+    )
     await server.stop()
   })
 

@@ -239,8 +239,9 @@ function mark(pod: Draft, { uid, resourceVersion }: Preconditions, nowMs: number
     ['UID', uid, metadata.uid],
     ['ResourceVersion', resourceVersion, metadata.resourceVersion],
   ] as const
+  // An empty one is left to the deletion.
   for (const [field, named, found] of wanted)
-    if (named !== undefined && named !== null && named !== found)
+    if (named && named !== found)
       throw preconditionMismatch(POD, metadata.name, field, named, found)
   const condition = {
     type: 'DisruptionTarget',

@@ -255,8 +255,8 @@ export class ObjectWriter {
     if (resource.info.namespaced) metadata['namespace'] = target.namespace
     else delete metadata['namespace']
     if (request.put === true) {
-      checkUid(target, metadata, stored, context.dryRun)
       deduplicateOwners(metadata, context, 'sent')
+      checkUid(target, metadata, stored, context.dryRun)
     }
     if (context.manager !== undefined && request.fieldsManaged !== true) {
       const call = this.#fieldsCall(target, current, servedDraft, context)
