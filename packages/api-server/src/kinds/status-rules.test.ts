@@ -61,6 +61,14 @@ test('status of several kinds', () => {
     ],
     ['', 'Namespace', { status: { phase: 'Active' } }, []],
     [
+      'storage.k8s.io',
+      'VolumeAttachment',
+      { status: { attachError: { errorCode: -1 }, detachError: { errorCode: 0 } } },
+      [
+        'status.attachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
+      ],
+    ],
+    [
       '',
       'Namespace',
       { status: { phase: 'Terminating' } },

@@ -175,6 +175,19 @@ export const volumeAttachment: KindRules<VolumeAttachment> = {
     }
     errors.invalid('spec', printed, 'field is immutable')
   },
+  status: {
+    validateUpdate({ status }, _stored, errors) {
+      for (const name of ['attachError', 'detachError'] as const) {
+        const code: number = status?.[name]?.errorCode ?? 0
+        if (code < 0)
+          errors.invalid(
+            `status.${name}.errorCode`,
+            code,
+            'must be between 0 and 2147483647, inclusive',
+          )
+      }
+    },
+  },
   columns: [
     nameColumn,
     {

@@ -276,6 +276,19 @@ test('create rules', () => {
       ],
     ],
     [
+      podSpec(
+        {},
+        {
+          resourceClaims: [{ name: 'a', resourceClaimName: 'a' }],
+          resources: { claims: [{ name: 'a' }, { name: 'b' }] },
+        },
+      ),
+      [
+        'spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level',
+        'spec.resources.claims[1]: Not found: "b": must be one of the names in pod.spec.resourceClaims: a',
+      ],
+    ],
+    [
       podSpec({}, { dnsPolicy: 'None' }),
       ['spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None'],
     ],

@@ -192,6 +192,7 @@ export function validatePodResources(
   spec: StoredOf<PodSpec>,
   errors: FieldErrors,
   field: string,
+  claims: ReadonlySet<string>,
 ): void {
   const resources = spec.resources
   if (!resources) return
@@ -201,7 +202,7 @@ export function validatePodResources(
   }
   if ((givenValue(resources, 'claims') ?? null) !== null)
     errors.forbidden(`${field}.claims`, 'claims may not be set for Resources at pod-level')
-  validateResourceRequirements(resources, errors, field, undefined, validatePodLevelName)
+  validateResourceRequirements(resources, errors, field, claims, validatePodLevelName)
   const total = containerRequests(spec)
   for (const name of sortedKeys(total)) {
     const whole = ownValue(resources.requests ?? {}, name)

@@ -55,7 +55,7 @@ function validatePodSpec(
   validateContainers(pod, names, errors, `${field}.containers`)
   validateInitContainers(pod, names, errors, `${field}.initContainers`)
   validateEphemeralContainers(pod, names, errors, `${field}.ephemeralContainers`)
-  validatePodResources(spec, errors, `${field}.resources`)
+  validatePodResources(spec, errors, `${field}.resources`, claims)
   validateHostNetworkPorts(spec, errors, `${field}.containers`, podName !== undefined)
   oneOf(spec.restartPolicy, RESTART_POLICIES, errors, `${field}.restartPolicy`)
   oneOf(spec.dnsPolicy, DNS_POLICIES, errors, `${field}.dnsPolicy`)
