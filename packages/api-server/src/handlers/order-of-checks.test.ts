@@ -54,6 +54,16 @@ test('Given a user without rights asking for an unknown resource, then 403, not 
   assert.equal((await request('GET', '/apis/foo', undefined, anonymous)).status, 403)
 })
 
+test('a collection that a selector pins to one name is listed by that name, and deleted by none', async () => {
+  const { request } = await server()
+  const named = async (method: string): Promise<string> => {
+    const path = `${MAPS}?fieldSelector=metadata.name%3Da`
+    const { value } = await request(method, path, undefined, { authorization: undefined })
+    return value.message.split(' is forbidden')[0]
+  }
+  assert.deepEqual([await named('GET'), await named('DELETE')], ['configmaps "a"', 'configmaps'])
+})
+
 test('Given no credentials, then `/version` 200, `/apis` 403 as system:anonymous; a wrong bearer token: 401 everywhere', async () => {
   const { request } = await server()
   assert.equal(

@@ -380,7 +380,9 @@ function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {
     const labelSelector = info.query.get('labelSelector')
     if (fieldSelector) {
       selectors.fieldSelector = fieldSelector
-      if (name === '') name = pinnedName(termsOf(fieldSelector)) ?? ''
+      // Who may delete an object may not, for that, delete a collection of it alone.
+      if (name === '' && verb !== 'deletecollection')
+        name = pinnedName(termsOf(fieldSelector)) ?? ''
     }
     if (labelSelector) selectors.labelSelector = labelSelector
   }
