@@ -147,7 +147,8 @@ export class NonResources implements NonResourceHandler {
           body: { kind: 'object', value: { paths: this.#paths() } },
         } satisfies Answer
       case '/version':
-        requireType(headerOf(request.headers, 'accept'), 'application/json')
+        if (request.method === 'GET')
+          requireType(headerOf(request.headers, 'accept'), 'application/json')
         return {
           status: 200,
           pretty: true,
@@ -159,6 +160,8 @@ export class NonResources implements NonResourceHandler {
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':
+        // With the slash the list alone is known.
+        if (info.path !== path) return groupList(this.#groups())
         return this.#aggregatedAnswer(request, false) ?? groupList(this.#groups())
       case '/.well-known/openid-configuration':
         return openId && cacheable(request, openId.configuration(), 'application/json')

@@ -292,6 +292,17 @@ test('Given If-None-Match with the current ETag on aggregated discovery, then 30
     'if-none-match': first.headers['etag'],
   })
   assert.deepEqual([again.status, again.value], [304, ''])
+  // With a slash the path has the list alone.
+  const listed = await request('GET', '/apis/', undefined, { accept: `${accept},application/json` })
+  assert.equal(listed.value.kind, 'APIGroupList')
+  assert.equal((await request('GET', '/apis/', undefined, { accept })).status, 406)
+})
+
+test('the version has one method, whatever is accepted of it', async () => {
+  const { request } = await server()
+  const accept = 'text/html'
+  assert.equal((await request('GET', '/version', undefined, { accept })).status, 406)
+  assert.equal((await request('POST', '/version', undefined, { accept })).status, 405)
 })
 
 test('Given an OpenAPI v3 URL with a stale hash, then 301 to the current one', async () => {
