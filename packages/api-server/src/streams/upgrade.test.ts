@@ -372,7 +372,7 @@ describe('streams over the network', () => {
     const socket = open('p/exec?command=ls&stdout=true', 'v5.channel.k8s.io', headers)
     const { status, message } = await refusal(socket)
     assert.equal(status, 403)
-    assert.match(message, /User "eve" cannot create resource "pods\/exec"/)
+    assert.equal(message, 'pods "p" is forbidden: ')
   })
 
   test('a request that asks for no upgrade is told to', async () => {

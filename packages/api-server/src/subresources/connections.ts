@@ -5,8 +5,7 @@ import type {
   SubresourceCall,
   SubresourceHandler,
 } from '../contracts.ts'
-import { forbiddenRequest } from '../auth/index.ts'
-import { badRequest, unclassified } from '../http/errors.ts'
+import { badRequest, forbidden, unclassified } from '../http/errors.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
 import { parentOf } from './answers.ts'
@@ -76,7 +75,8 @@ function checkMayCreate(call: SubresourceCall, authorizer: Authorizer): void {
     isResourceRequest: true,
   }
   const { allowed, reason } = authorizer.authorize(attributes)
-  if (!allowed) throw forbiddenRequest(attributes, reason)
+  // Only what the authorizer has to say is told: mostly nothing.
+  if (!allowed) throw forbidden(call.resource, name, reason)
 }
 
 function commandOf(
