@@ -28,6 +28,23 @@ test('waiters are served in their order, one per 1/qps, and the bucket never hol
   assert.deepEqual(served, ['a@0', 'b@0', 'c@100', 'd@200', 'e@300'])
 })
 
+test('what was used comes back at qps a second', async () => {
+  const clock = virtualClock(0)
+  const bucket = new TokenBucket({ qps: 10, burst: 2, clock })
+  assert.deepEqual([bucket.wait(), bucket.wait()], [0, 0])
+  await clock.advance(100)
+  assert.equal(bucket.wait(), 0)
+  const controller = new AbortController()
+  const waiting = bucket.wait(controller.signal) as Promise<number>
+  await clock.advance(50)
+  controller.abort()
+  await assert.rejects(waiting)
+  // Half of a token came meanwhile, and who gave up has used none.
+  assert.equal(bucket.tryAccept(), false)
+  await clock.advance(50)
+  assert.deepEqual([bucket.tryAccept(), bucket.tryAccept()], [true, false])
+})
+
 test('a waiter that gives up gives its token back', async () => {
   const clock = virtualClock()
   const bucket = new TokenBucket({ qps: 1, burst: 1, clock })

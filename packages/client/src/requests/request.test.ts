@@ -57,8 +57,15 @@ const PATHS: [string, () => requests.ApiRequest, string][] = [
         allowWatchBookmarks: true,
         sendInitialEvents: true,
         timeoutSeconds: 301,
+        labelSelector: 'a=b',
+        fieldSelector: 'metadata.name=x',
       }),
-    'GET /api/v1/pods?watch=true&resourceVersion=5&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&sendInitialEvents=true&timeoutSeconds=301',
+    'GET /api/v1/pods?watch=true&labelSelector=a%3Db&fieldSelector=metadata.name%3Dx&resourceVersion=5&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&sendInitialEvents=true&timeoutSeconds=301',
+  ],
+  [
+    'watch without bookmarks',
+    () => requests.watchRequest(pods, { labelSelector: '', allowWatchBookmarks: false }),
+    'GET /api/v1/namespaces/a/pods?watch=true',
   ],
   ['create', () => requests.createRequest(pods, pod), 'POST /api/v1/namespaces/a/pods'],
   [
@@ -125,6 +132,9 @@ test('a name that would address something else is refused', () => {
   assert.throws(() => requests.getRequest(pods, '..'), {
     message: `invalid resource name "..": [may not be '..']`,
   })
+  assert.throws(() => requests.getRequest(pods, '.'), {
+    message: `invalid resource name ".": [may not be '.']`,
+  })
   assert.throws(() => requests.getRequest(pods, 'a%2f'), {
     message: `invalid resource name "a%2f": [may not contain '%']`,
   })
@@ -167,6 +177,19 @@ test('patches say their type; apply needs a field manager', () => {
   )
   assert.throws(() => requests.applyRequest(pods, 'x', pod, {}), /fieldManager is required/)
   assert.deepEqual(requests.patchRequest(pods, 'x', { type: 'json', operations: [1] }).json, [1])
+  assert.equal(requests.patchRequest(pods, 'x', { type: 'merge', value: 1 }).json, 1)
+})
+
+test('what is created or put says its kind, but for a scale, which is of another one', () => {
+  const whole = { apiVersion: 'v1', kind: 'Pod', ...pod }
+  const partly = { apiVersion: 'v1', ...pod }
+  for (const object of [pod, partly, whole]) {
+    assert.deepEqual(requests.createRequest(pods, object).json, whole)
+    assert.deepEqual(requests.updateRequest(pods, object).json, whole)
+  }
+  const other = { apiVersion: 'v2', kind: 'Other', ...pod }
+  assert.equal(requests.updateRequest(pods, other).json, other)
+  assert.equal(requests.updateRequest(deployments, pod, { subresource: 'scale' }).json, pod)
 })
 
 test('delete options go in the body', () => {
