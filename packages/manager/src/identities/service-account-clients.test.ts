@@ -14,13 +14,16 @@ function world() {
   const clock = testClock()
   const asked: string[] = []
   const sent: string[] = []
-  const state = { failures: 0, lifetimeMs: HOUR_MS, code: 200 }
+  const state = { failures: 0, lifetimeMs: HOUR_MS, code: 200, isMissed: false }
+  const answering: { hold: Promise<number> | undefined } = { hold: undefined }
   server.onRequest = ({ verb, path }) => {
     if (verb !== 'create token') return undefined
     asked.push(`${verb} ${path}`)
     if (state.failures-- > 0) throw new Error('connection refused')
     const account = /serviceaccounts\/([^/]+)/.exec(path)?.[1] ?? ''
-    if (server.get(resources.serviceaccounts, 'kube-system', account) === undefined)
+    const isMissed = state.isMissed
+    state.isMissed = false
+    if (isMissed || server.get(resources.serviceaccounts, 'kube-system', account) === undefined)
       throw new StatusError({
         kind: 'Status',
         apiVersion: 'v1',
@@ -34,8 +37,14 @@ function world() {
   const anonymous: Transport = {
     async send({ headers }: TransportRequest) {
       sent.push(String(headers?.['authorization']))
-      const value = { apiVersion: 'v1', kind: 'Status', code: state.code }
-      return { status: state.code, headers: {}, body: { kind: 'value', value } }
+      const held = answering.hold
+      answering.hold = undefined
+      const status = (await held) ?? state.code
+      return {
+        status,
+        headers: {},
+        body: { kind: 'value', value: { kind: 'Status', code: status } },
+      }
     },
     close: async () => {},
   }
@@ -51,7 +60,13 @@ function world() {
     new ApiClient({ transport: transports.transport(account), clock, qps: -1 })
   const ask = (account = 'ttl-controller') =>
     client(account).raw({ method: 'GET', path: '/healthz' })
-  return { server, clock, asked, sent, state, ask, transports, hasAccount }
+  /** Of the next request: it is answered with the code that the function is called with. */
+  const hold = () => {
+    const answer = Promise.withResolvers<number>()
+    answering.hold = answer.promise
+    return answer.resolve
+  }
+  return { server, clock, asked, sent, state, ask, transports, hasAccount, hold }
 }
 
 test('an account that does not exist is made, with its namespace, and its token is sent', async () => {
@@ -59,6 +74,18 @@ test('an account that does not exist is made, with its namespace, and its token 
   await ask()
   assert.ok(server.get(resources.serviceaccounts, 'kube-system', 'ttl-controller'))
   assert.ok(server.get(resources.namespaces, undefined, 'kube-system'))
+  assert.deepEqual(sent, ['Bearer token-2'])
+})
+
+test('an account and a namespace that somebody else has made meanwhile are no failure', async () => {
+  const { server, clock, asked, sent, ask, state, hasAccount } = world()
+  hasAccount('ttl-controller')
+  server.put(resources.namespaces, { metadata: { name: 'kube-system' } })
+  state.isMissed = true
+  const asking = ask()
+  await clock.advance(0)
+  assert.equal(asked.length, 2, 'asked again at once')
+  await asking
   assert.deepEqual(sent, ['Bearer token-2'])
 })
 
@@ -153,6 +180,34 @@ test('a token that the server refuses is dropped', async () => {
   await ask()
   assert.ok(asked.length >= 2)
   assert.notEqual(sent.at(-1), 'Bearer token-1')
+})
+
+test('a refusal of the former token says nothing of the one that came after it', async () => {
+  const { clock, asked, ask, hold, hasAccount } = world()
+  hasAccount('ttl-controller')
+  const answer = hold()
+  const slow = assert.rejects(ask())
+  await clock.advance(HOUR_MS * 0.8)
+  await ask()
+  answer(401)
+  await slow
+  await ask()
+  assert.equal(asked.length, 2)
+})
+
+test('a token that is refused while it cannot be renewed is not used on', async () => {
+  const { clock, sent, ask, state, hold, hasAccount } = world()
+  hasAccount('ttl-controller')
+  const answer = hold()
+  const slow = assert.rejects(ask())
+  await clock.advance(HOUR_MS * 0.8)
+  state.failures = 4
+  const renewing = assert.rejects(ask(), /connection refused/)
+  answer(401)
+  await slow
+  await clock.advance(3_500)
+  await renewing
+  assert.deepEqual(sent, ['Bearer token-1'])
 })
 
 test('a token that cannot be renewed is used on, until the server refuses it', async () => {
