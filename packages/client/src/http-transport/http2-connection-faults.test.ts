@@ -14,6 +14,15 @@ test('GOAWAY with an error is the reason of what fails after it', async () => {
   assert.equal(message, 'GET /: http2: server sent GOAWAY with error code ENHANCE_YOUR_CALM')
 })
 
+test('GOAWAY without an error is no reason: what the connection then ends amid is cut off', async () => {
+  const { connection, server, socket, deliver } = await play()
+  const pending = failureOf(connection.start(exchange('/')))
+  server.goAway(1, 0)
+  await deliver()
+  socket.emit('end')
+  assert.equal((await pending).code, 'EOF')
+})
+
 const RESETS: readonly [number, boolean, string, string, boolean][] = [
   [7, false, 'HTTP2_CONNECTION_LOST', 'connection closed before the request was taken', true],
   [0, false, 'EOF', 'EOF before the answer', false],

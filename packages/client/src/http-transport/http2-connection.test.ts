@@ -141,6 +141,31 @@ test('GOAWAY: streams behind the one it names were not looked at, those before i
   assert.equal((await seen()).at(-1), 'goAway 0 0000000000000000')
 })
 
+test('a connection that nobody uses is closed by GOAWAY, and by being drained', async () => {
+  const left = await play()
+  left.server.goAway(0, 0)
+  await left.deliver()
+  const drained = await play()
+  drained.connection.drain()
+  for (const { socket, closed } of [left, drained])
+    assert.deepEqual([socket.isDestroyed, closed()], [true, 1])
+})
+
+test('of a request that is given up nothing more is sent, however much the server takes', async () => {
+  const { connection, server, deliver, seen } = await play([[SETTING.initialWindowSize, 200_000]])
+  const controller = new AbortController()
+  const { signal } = controller
+  const body = Buffer.alloc(100_000, 1)
+  const failed = failureOf(connection.start(exchange('/', { method: 'POST', signal }, body)))
+  assert.equal((await seen()).at(-1), 'data 1 16383', 'the window of the connection is used up')
+  controller.abort()
+  assert.equal((await failed).code, 'ABORTED')
+  assert.deepEqual(await seen(), ['rstStream 1 00000008'])
+  server.windowUpdate(0, 1 << 20)
+  await deliver()
+  assert.deepEqual(await seen(), [])
+})
+
 test('an answer that comes before the whole request is an answer, and the rest is not sent', async () => {
   const { connection, answer, deliver, seen } = await play()
   const sent = connection.start(exchange('/', { method: 'POST' }, Buffer.alloc(100_000)))
