@@ -5,7 +5,7 @@ import type { Decoding } from './answers/decode-object.ts'
 export interface Client {
   /** The verbs of a resource, in one namespace, or in all of them (list and watch only) or cluster-scoped when left out. */
   resource<T extends KubernetesObject>(type: ResourceType<T>, namespace?: string): ResourceClient<T>
-  /** Any other path: discovery, /healthz, a review. Rejects with StatusError for an answer of 400 or more. */
+  /** Any other path: discovery, /healthz, a review. Rejects as the verbs of ResourceClient do; a text is given as it is. */
   raw<T = unknown>(request: RawRequest): Promise<T>
 }
 
@@ -23,7 +23,11 @@ export interface RawRequest {
   readonly signal?: AbortSignal
 }
 
-/** Every verb rejects with StatusError for an answer of 400 or more, and with TransportError for no answer. */
+/**
+ * Every verb rejects with StatusError for a refusal (a code outside 200 to 206, or a Status that says Failure), with TransportError for
+ * no answer, and with a GyropilotError of `clientErrors` for what cannot be sent (REQUEST_INVALID, CREDENTIALS_UNREADABLE, ...) and for
+ * an answer of success that is not what was asked for (ANSWER_UNDECODABLE): a write may then have been done, or never have come to a server.
+ */
 export interface ResourceClient<T extends KubernetesObject> {
   get(name: string, options?: GetOptions): Promise<T>
   list(options?: ListOptions): Promise<ObjectList<T>>
