@@ -72,11 +72,15 @@ test('each client has a rate of its own, and some a multiple', async () => {
   flood(30, builder.client('b'))
   await clock.advance(0)
   assert.equal(sent.length, 60, 'no other client waits')
-  flood(70, builder.client('c', { qpsFactor: 2, burstFactor: 2 }))
+  flood(100, builder.client('c', { qpsFactor: 2, burstFactor: 2 }))
   await clock.advance(0)
   assert.equal(sent.length, 120)
   await clock.advance(1_000)
-  assert.equal(sent.length, 140)
+  assert.equal(
+    sent.length,
+    170,
+    '10 that waited of the first, 40 of the one that has twice the rate',
+  )
 })
 
 test('a bounded client says so to the server', async () => {

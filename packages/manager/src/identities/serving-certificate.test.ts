@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { SeededRandom } from '@gyropilot/foundation'
+import { FileError, SeededRandom } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { FakeHost } from '@gyropilot/foundation/testing'
 import { testClock } from '@gyropilot/runtime/testing'
@@ -41,11 +41,21 @@ test('without files a certificate for localhost and the bind address is made in 
   assert.equal(host.files.size, 0)
 })
 
-test('an unspecified bind address adds no name', async () => {
-  const { pair } = await world().serve()
-  const { subjectAltName } = new X509Certificate(pair.certificatePem)
-  assert.equal(subjectAltName, 'DNS:localhost, IP Address:127.0.0.1')
+test('the certificate made in memory is valid from an hour ago, for clocks that are behind, and for a year', async () => {
+  const clock = testClock()
+  const { pair } = await world({ clock }).serve()
+  const { validFrom, validTo } = new X509Certificate(pair.certificatePem)
+  const secondsFromNow = (time: string): number =>
+    Math.round((Date.parse(time) - clock.nowMs()) / 1000)
+  assert.deepEqual([validFrom, validTo].map(secondsFromNow), [-3600, 365 * 24 * 3600])
 })
+
+for (const bindAddress of ['0.0.0.0', '::', 'node-1', '1st-node'])
+  test(`the bind address ${bindAddress} adds no name`, async () => {
+    const { pair } = await world({ bindAddress }).serve()
+    const { subjectAltName } = new X509Certificate(pair.certificatePem)
+    assert.equal(subjectAltName, 'DNS:localhost, IP Address:127.0.0.1')
+  })
 
 /** Another at each call. */
 async function somePair(seed: string): Promise<CertificateAndKey> {
@@ -76,6 +86,19 @@ test('one file of two in --cert-dir is not written over', async () => {
       'error creating self-signed certificates: error reading /var/run/kcm/kube-controller-manager.crt, certificate and key must be supplied as a pair',
   })
   assert.equal(host.files.size, 1)
+})
+
+test('files in --cert-dir that may not be read are not taken for absent, nor written over', async () => {
+  const written: string[] = []
+  const refusing = {
+    readTextFile: (path: string) => Promise.reject(new FileError('open', path, 'EACCES')),
+  }
+  const write = async (certFile: string): Promise<void> => void written.push(certFile)
+  await assert.rejects(world({ certDir: '/pki', host: refusing, write }).serve(), {
+    code: 'SERVING_FAILED',
+    message: /permission denied$/,
+  })
+  assert.deepEqual(written, [])
 })
 
 test('a folder that cannot be written to ends the start', async () => {

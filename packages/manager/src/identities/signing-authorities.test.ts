@@ -37,7 +37,13 @@ test('a general pair signs for all, a specific one for its signer only', async (
       privateKeyPem: `content of /${flag}.key`,
     })
   }
-  assert.deepEqual(signingAuthorities(optionsOf({}), readTextFile), {})
+  const incomplete: Readonly<Record<string, string>>[] = [
+    {},
+    { 'cluster-signing-cert-file': '/ca.crt' },
+    { 'cluster-signing-kubelet-client-key-file': '/k.key' },
+  ]
+  for (const half of incomplete)
+    assert.deepEqual(signingAuthorities(optionsOf(half), readTextFile), {})
 })
 
 test('a file that cannot be read is told as upstream does: by the file of the certificate', async () => {
