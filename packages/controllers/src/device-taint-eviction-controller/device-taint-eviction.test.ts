@@ -224,6 +224,15 @@ test('effects that are neither NoExecute nor None evict nobody and say so', asyn
   assert.equal(unused.told('r'), 'False NotStarted')
 })
 
+test('a rule tells of the pods that it evicted before it had another effect', async (t) => {
+  const world = await evicting(t, [user, used, good, rule('r', {})])
+  assert.deepEqual(world.deleted(), ['p'])
+  for (const [at, effect] of ['NoSchedule', 'None'].entries()) {
+    await world.setRule(rule('r', {}, { effect, generation: at + 2 }))
+    assert.match(world.told('r')!, /\. 1 pod evicted since starting the controller\.$/, effect)
+  }
+})
+
 test('Given many pods in one or more namespaces, then the pending counts match.', async (t) => {
   const tolerations = [tolerating('bad', 100)]
   const users = ['a', 'b', 'd'].map((name) => pod(name))

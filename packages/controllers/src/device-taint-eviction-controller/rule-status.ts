@@ -26,11 +26,19 @@ type RuleCondition = Pick<
 >
 
 export function ruleCondition(rule: DeviceTaintRule, around: RuleSurroundings): RuleCondition {
-  const condition = (status: 'True' | 'False', reason: string, message: string): RuleCondition => ({
+  const evicted = around.evictions.evictedFor(rule.metadata?.uid ?? '')
+  // Also where the rule has another effect by now.
+  const suffix =
+    evicted === 0 ? [] : [`${counted(evicted, 'pod')} evicted since starting the controller.`]
+  const condition = (
+    status: 'True' | 'False',
+    reason: string,
+    ...message: readonly string[]
+  ): RuleCondition => ({
     type: EVICTION_IN_PROGRESS,
     status,
     reason,
-    message,
+    message: [...message, ...suffix].join(' '),
     observedGeneration: rule.metadata?.generation,
   })
   const { effect } = rule.spec.taint
@@ -38,17 +46,12 @@ export function ruleCondition(rule: DeviceTaintRule, around: RuleSurroundings): 
   if (effect !== 'NoExecute')
     return condition('False', 'OtherEffect', 'Eviction only happens for the NoExecute effect.')
   const pending = pendingPods(rule, around)
-  const evicted = around.evictions.evictedFor(rule.metadata?.uid ?? '')
-  const suffix =
-    evicted === 0 ? '' : `${counted(evicted, 'pod')} evicted since starting the controller.`
   if (pending.length > 0) {
     const needs = pending.length === 1 ? '1 pod needs' : `${pending.length} pods need`
     const message = `${needs} to be evicted in ${namespacesOf(pending)}.`
-    return condition('True', 'PodsPendingEviction', suffix ? `${message} ${suffix}` : message)
+    return condition('True', 'PodsPendingEviction', message)
   }
-  return evicted > 0
-    ? condition('False', 'Completed', suffix)
-    : condition('False', 'NotStarted', '')
+  return condition('False', evicted > 0 ? 'Completed' : 'NotStarted')
 }
 
 function pendingPods(
