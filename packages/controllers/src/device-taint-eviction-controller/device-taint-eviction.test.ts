@@ -196,24 +196,23 @@ test('Given a rule with effect None, then counts in the condition and no evictio
   )
 })
 
-test('what an effect of None would do is told once for each generation', async (t) => {
-  const world = await evicting(t, [user, used, good])
+test('what an effect of None would do is told at the start and for each generation, not when devices change', async (t) => {
   const condition = {
     type: 'EvictionInProgress',
     status: 'False',
     reason: 'NoEffect',
-    message: 'told',
+    message: 'by an earlier process',
     observedGeneration: 1,
     lastTransitionTime: '2025-12-31T00:00:00Z',
   }
-  const told = { ...rule('r', {}, { effect: 'None' }), status: { conditions: [condition] } }
-  await world.setRule(told)
-  assert.equal(world.told('r'), undefined)
-  await world.setRule({
-    ...told,
-    ...rule('r', { pool: 'pool' }, { effect: 'None', generation: 2 }),
-  })
-  assert.match(world.told('r')!, /^False NoEffect 1 published/)
+  const before = { ...rule('r', {}, { effect: 'None' }), status: { conditions: [condition] } }
+  const world = await evicting(t, [user, used, good, before])
+  assert.match(world.told('r')!, /^False NoEffect 1 published device /)
+  await world.setSlice(slice('s', { 'gpu-0': [], 'gpu-1': [] }))
+  await world.clock.advance(60_000)
+  assert.match(world.told('r')!, /^False NoEffect 1 published device /)
+  await world.setRule(rule('r', { pool: 'pool' }, { effect: 'None', generation: 2 }))
+  assert.match(world.told('r')!, /^False NoEffect 2 published devices /)
 })
 
 test('effects that are neither NoExecute nor None evict nobody and say so', async (t) => {

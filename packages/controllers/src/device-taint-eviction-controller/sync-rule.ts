@@ -18,8 +18,6 @@ export function* syncRule(rule: DeviceTaintRule, around: RuleSurroundings): Reco
     const sinceMs = parseTime(known.lastTransitionTime) ?? 0
     const remainingMs = sinceMs + RULE_STATUS_PERIOD_MS - nowMs
     if (remainingMs > 0) return { requeueAfterMs: remainingMs }
-    // What would be is told once.
-    if (rule.spec.taint.effect === 'None') return
   }
   // 3.
   const wanted = ruleCondition(rule, around)
