@@ -102,11 +102,19 @@ describe('reviews', () => {
       (await call('POST', `${path}/subjectaccessreviews`, asking({ user: 'nobody' }))).body.status,
       { allowed: false },
     )
+    await call('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/a/rolebindings', {
+      metadata: { name: 'b' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'gone' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'jane' }],
+    })
     const self = await as('jane', 'POST', `${path}/selfsubjectrulesreviews`, {
       spec: { namespace: 'a' },
     })
     assert.deepEqual(self.body.spec, {})
-    assert.equal(self.body.status.incomplete, false)
+    assert.deepEqual(
+      [self.body.status.incomplete, self.body.status.evaluationError],
+      [false, 'clusterrole.rbac.authorization.k8s.io "gone" not found'],
+    )
     const node = await call(
       'POST',
       `${path}/selfsubjectrulesreviews`,

@@ -252,11 +252,11 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
   const { namespace } = call.body!['spec'] as { readonly namespace: string }
   call.body!['spec'] = {}
   const { rules, errors } = authorizer.rulesFor(withAuthenticatedGroup(call.user), namespace)
-  // What the node authorizer allows a node depends on the pods there: it has no list.
+  // What the node authorizer allows a node depends on the pods there: it has no list. A role that
+  // is bound and not there is told, and allows nothing: the list is whole.
+  const incomplete = nodeNameOf(call.user) !== undefined
   const failures = [
-    ...(nodeNameOf(call.user) === undefined
-      ? []
-      : ['node authorizer does not support user rule resolution']),
+    ...(incomplete ? ['node authorizer does not support user rule resolution'] : []),
     ...errors,
   ]
   const resourceRules = rules.filter((rule) => (rule.resources ?? []).length > 0)
@@ -272,7 +272,7 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
       verbs,
       nonResourceURLs,
     })),
-    incomplete: failures.length > 0,
+    incomplete,
     ...(failures.length === 0 ? {} : { evaluationError: aggregateText(failures) }),
   }
 }
