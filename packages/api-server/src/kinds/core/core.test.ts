@@ -94,6 +94,16 @@ test('Given Secret stringData and data with one key, then stringData wins and is
 })
 
 test('types of secrets and the keys they need', () => {
+  const into = 'into Go value of type map[string]interface {}'
+  const dockerConfigs = [
+    ['{"auths":{}}', ''],
+    ['null', ''],
+    ['[]', `json: cannot unmarshal array ${into}`],
+    ['true', `json: cannot unmarshal bool ${into}`],
+    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+    ['\xff', "invalid character 'ÿ' looking for beginning of value"],
+    [' ', 'unexpected end of JSON input'],
+  ] as const
   const cases: readonly (readonly [Draft, readonly string[]])[] = [
     [
       { type: 'kubernetes.io/tls' },
@@ -105,6 +115,18 @@ test('types of secrets and the keys they need', () => {
     ],
     [{ type: 'kubernetes.io/ssh-auth' }, ['data[ssh-privatekey]: Required value']],
     [{ type: 'kubernetes.io/dockerconfigjson' }, ['data[.dockerconfigjson]: Required value']],
+    ...dockerConfigs.map(
+      ([json, problem]) =>
+        [
+          {
+            type: 'kubernetes.io/dockerconfigjson',
+            data: { '.dockerconfigjson': Buffer.from(json, 'latin1').toString('base64') },
+          },
+          problem
+            ? [`data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": ${problem}`]
+            : [],
+        ] as const,
+    ),
     [
       { type: 'kubernetes.io/service-account-token' },
       ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],

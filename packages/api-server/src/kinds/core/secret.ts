@@ -1,6 +1,7 @@
 import type { Secret } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
 import { configMapKey } from '@gyropilot/schema/validation/names'
 import { keyPairProblem } from '@gyropilot/foundation/x509'
@@ -45,22 +46,21 @@ function validateJsonKey(
     errors.required(`data[${key}]`)
     return
   }
-  const text = Buffer.from(data[key], 'base64').toString()
+  const problem = notAnObject(Buffer.from(data[key], 'base64'))
+  if (problem) errors.invalid(`data[${key}]`, '<secret contents redacted>', problem)
+}
+
+/** Why Go does not read the text into a map, or undefined. `null` is a map without members. */
+function notAnObject(json: Buffer): string | undefined {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && !Array.isArray(value)) return
-    errors.invalid(
-      `data[${key}]`,
-      '<secret contents redacted>',
-      'json: cannot unmarshal into Go value of type map[string]interface {}',
-    )
+    value = JSON.parse(json.toString())
   } catch {
-    const detail =
-      text === ''
-        ? 'unexpected end of JSON input'
-        : `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`
-    errors.invalid(`data[${key}]`, '<secret contents redacted>', detail)
+    return goJsonError(json)
   }
+  if (typeof value === 'object' && !Array.isArray(value)) return undefined
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+  return `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`
 }
 
 /** What is stored as a pair of certificate and key, and is none that anything could serve with. */
