@@ -75,6 +75,8 @@ test('what a create is refused for', () => {
           type: 'Limited',
           limited: {
             nominalConcurrencyShares: -1,
+            borrowingLimitPercent: -1,
+            lendablePercent: 101,
             limitResponse: {
               type: 'Queue',
               queuing: { queues: 4, handSize: 8, queueLengthLimit: 0 },
@@ -85,6 +87,8 @@ test('what a create is refused for', () => {
       [
         'spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer',
         'spec.limited.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (4)',
+        'spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive',
+        'spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer',
       ],
     ],
   ]

@@ -1,6 +1,7 @@
 import type { Subject } from '@gyropilot/api/flowcontrol-v1'
 import type {
   FlowSchema,
+  LimitResponse,
   LimitedPriorityLevelConfiguration,
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
@@ -233,9 +234,7 @@ export const flowSchema: KindRules<FlowSchema> = {
 }
 
 function validateShares(
-  part: StoredOf<
-    Pick<LimitedPriorityLevelConfiguration, 'nominalConcurrencyShares' | 'lendablePercent'>
-  >,
+  part: { readonly nominalConcurrencyShares?: number },
   errors: FieldErrors,
   field: string,
 ): void {
@@ -245,7 +244,6 @@ function validateShares(
       part.nominalConcurrencyShares,
       'must be a non-negative integer',
     )
-  validateLendable(part, errors, field)
 }
 
 function validateLendable(
@@ -267,14 +265,21 @@ function validateLimited(
   errors: FieldErrors,
 ): void {
   validateShares(limited, errors, 'spec.limited')
+  validateLimitResponse(limited.limitResponse ?? {}, errors, 'spec.limited.limitResponse')
+  validateLendable(limited, errors, 'spec.limited')
   if ((limited.borrowingLimitPercent ?? 0) < 0)
     errors.invalid(
       'spec.limited.borrowingLimitPercent',
       limited.borrowingLimitPercent,
       'if specified, must be a non-negative integer',
     )
-  const { type = '', queuing } = limited.limitResponse ?? {}
-  const at = 'spec.limited.limitResponse'
+}
+
+function validateLimitResponse(
+  { type = '', queuing }: StoredOf<LimitResponse>,
+  errors: FieldErrors,
+  at: string,
+): void {
   if (type === 'Reject') {
     if (queuing)
       errors.forbidden(`${at}.queuing`, 'must be nil if limited.limitResponse.type is not Limited')
@@ -343,7 +348,10 @@ export const priorityLevelConfiguration: KindRules<PriorityLevelConfiguration> =
       errors.invalid('spec.type', type, "must be 'Exempt' if and only if `name` is 'exempt'")
     if (type === 'Exempt') {
       if (limited) errors.forbidden('spec.limited', 'must be nil if the type is not Limited')
-      if (exempt) validateShares(exempt, errors, 'spec.exempt')
+      if (exempt) {
+        validateShares(exempt, errors, 'spec.exempt')
+        validateLendable(exempt, errors, 'spec.exempt')
+      }
     } else if (type === 'Limited') {
       if (exempt) errors.forbidden('spec.exempt', 'must be nil if the type is Limited')
       if (limited) validateLimited(limited, errors)
