@@ -46,7 +46,7 @@ export function persistentVolumeClaimProtectionLogic({
     reconcile: (batch) =>
       reconcile(batch, {
         tellsUnused,
-        onFailure: ({ metadata }) => batches.add(batch.namespace, metadata?.name ?? ''),
+        putBack: ({ metadata }) => batches.add(batch.namespace, metadata?.name ?? ''),
       }),
   }
 }

@@ -193,6 +193,15 @@ test('Given a pod with the PVC, an unrelated pod, a finished pod, a pod unknown 
   }
 })
 
+test('a user that the server names and the cache has not is asked about again: its answer may be an old one', () => {
+  const driven = sync([deleted('a'), deleted('b')], { live: [pod({ claims: ['b'] })] })
+  assert.deepEqual([driven.updates, driven.result], [[released('a')], { requeueAfterMs: 1_000 }])
+  const readAgain = { ok: true, object: { items: [] as Pod[] } as KubernetesObject } as const
+  const again = sync([deleted('b')], { onRead: () => readAgain })
+  assert.deepEqual([again.updates, again.result], [[released('b')], undefined])
+  assert.deepEqual(driven.again().result, { requeueAfterMs: 1_000 })
+})
+
 const OWNED = deleted('p-scratch', { ownerUid: 'pod-uid' })
 const shutDown = { ...DELETION, deletionGracePeriodSeconds: 0 }
 const ephemeral: readonly (readonly [string, PersistentVolumeClaim, PodOptions, boolean])[] = [

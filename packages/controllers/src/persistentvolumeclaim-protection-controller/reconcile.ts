@@ -5,11 +5,11 @@
 import { isTerminating, resources } from '@gyropilot/api'
 import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { listLive } from '@gyropilot/runtime'
-import type { Reconcile } from '@gyropilot/runtime'
+import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { isHeld, needsProtection, protect, release } from '../protection-support/protection.ts'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
 import { refersTo, uses } from './claim-use.ts'
-import { FINALIZER } from './config.ts'
+import { CATCH_UP_MS, FINALIZER } from './config.ts'
 import { tellUse } from './unused-condition.ts'
 
 export interface ObservedBatch {
@@ -24,48 +24,57 @@ interface BatchSettings {
   /** Feature gate PersistentVolumeClaimUnusedSinceTime. */
   readonly tellsUnused: boolean
   /** Puts a claim back: the rest of its batch goes on. */
-  onFailure(claim: PersistentVolumeClaim): void
+  putBack(claim: PersistentVolumeClaim): void
 }
+
+/** `behind`: the server names a pod that the cache does not have, or has no more. */
+type Step = 'done' | 'behind' | { readonly error: unknown }
 
 export function* reconcile(observed: ObservedBatch, settings: BatchSettings): Reconcile {
   const pods = new NamespacePods(observed.namespace)
   const errors: unknown[] = []
+  let isBehind = false
   for (const claim of observed.claims) {
-    const error = yield* reconcileClaim(claim, observed, pods, settings)
-    if (error === undefined) continue
-    settings.onFailure(claim)
-    errors.push(error)
+    const step = yield* reconcileClaim(claim, observed, pods, settings)
+    if (step === 'done') continue
+    settings.putBack(claim)
+    if (step === 'behind') isBehind = true
+    else errors.push(step.error)
   }
-  return errors.length === 0 ? undefined : { error: aggregateErrors(errors) }
+  if (errors.length > 0) return { error: aggregateErrors(errors) }
+  return isBehind ? { requeueAfterMs: CATCH_UP_MS } : undefined
 }
 
-/** Answers the error that puts the claim back. */
 function* reconcileClaim(
   cached: PersistentVolumeClaim,
   { podsUsing }: ObservedBatch,
   pods: NamespacePods,
   { tellsUnused }: BatchSettings,
-): Reconcile<unknown> {
+): Reconcile<Step> {
   let claim = cached
   if (tellsUnused && !isTerminating(claim)) {
     const told = yield* tellUse(
       claim,
       podsUsing(claim).some((pod) => refersTo(pod, cached)),
     )
-    if (!told.ok) return told.error
+    if (!told.ok) return told
     claim = told.object
   }
   // 2.
   if (isHeld(claim, FINALIZER)) {
-    if (podsUsing(claim).some((pod) => uses(pod, claim))) return undefined
+    if (podsUsing(claim).some((pod) => uses(pod, claim))) return 'done'
     const listed = yield* pods.list()
-    if ('error' in listed) return listed.error
-    if (listed.pods.some((pod) => uses(pod, claim))) return undefined
-    return (yield* release(resources.persistentvolumeclaims, claim, FINALIZER))?.error
+    if ('error' in listed) return listed
+    if (listed.pods.some((pod) => uses(pod, claim))) return 'behind'
+    return after(yield* release(resources.persistentvolumeclaims, claim, FINALIZER))
   }
   // 3.
-  if (!needsProtection(claim, FINALIZER)) return undefined
-  return (yield* protect(resources.persistentvolumeclaims, claim, FINALIZER))?.error
+  if (!needsProtection(claim, FINALIZER)) return 'done'
+  return after(yield* protect(resources.persistentvolumeclaims, claim, FINALIZER))
+}
+
+function after(verdict: Verdict | void): Step {
+  return verdict?.error === undefined ? 'done' : { error: verdict.error }
 }
 
 /** The pods of a namespace as the server has them: asked for once, when somebody first needs them. */
