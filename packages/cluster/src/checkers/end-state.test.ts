@@ -72,20 +72,6 @@ test('who is ready is counted as available, in each status above', () => {
   assert.deepEqual(problems(rule, world({}, waiting, { minReadySeconds: 600 })), [])
 })
 
-test('a Job is complete with as many successes as it asks for', () => {
-  const rule = 'Jobs have counted their pods and are over'
-  const world = (succeeded: number, spec: object): World => {
-    const status = { succeeded, conditions: [{ type: 'Complete', status: 'True' }] }
-    return [[resources.jobs as ResourceType, [{ kind: 'Job', metadata, spec, status }]]]
-  }
-  assert.deepEqual(problems(rule, world(2, { completions: 3 })), [
-    'Job x/a is complete with 2 successes of 3',
-  ])
-  assert.deepEqual(problems(rule, world(3, { completions: 3 })), [])
-  assert.deepEqual(problems(rule, world(1, { completions: 3, successPolicy: {} })), [])
-  assert.deepEqual(problems(rule, world(0, {})), ['Job x/a is complete with 0 successes of 1'])
-})
-
 test('a budget that does not know all of its pods is found', () => {
   const rule = 'budgets allow what is left over'
   const budget = (expectedPods: number): object => ({
@@ -209,4 +195,43 @@ test('a failure is over when there are as many pods as were asked for, and a bud
     budgets(budget('True/SufficientPods'), budget('False/InsufficientPods', 1)).length,
     2,
   )
+})
+
+test('quotas count pods in their scopes, and objects; what no rule counts may be said to be anything', () => {
+  const quota = (hard: object, used: object, spec: object = {}, limits: object = hard): object => ({
+    kind: 'ResourceQuota',
+    metadata,
+    spec: { hard, ...spec },
+    status: { hard: limits, used },
+  })
+  const bestEffort = (phase: string, spec: object = {}): object => ({
+    metadata,
+    spec,
+    status: { phase, qosClass: 'BestEffort' },
+  })
+  const pods = [
+    pod('1'),
+    bestEffort('Running'),
+    bestEffort('Succeeded'),
+    bestEffort('Running', { activeDeadlineSeconds: 5 }),
+  ]
+  const said = (one: object): readonly string[] =>
+    problems('quotas count what there is', [
+      [resources.resourcequotas as ResourceType, [one]],
+      [resources.pods as ResourceType, pods],
+      [resources.services as ResourceType, [{ metadata }]],
+    ])
+  const hard = { pods: '9', 'count/pods': '9', services: '9', 'count/jobs.batch': '9', cpu: '1' }
+  const used = { pods: '3', 'count/pods': '4', services: '1', 'count/jobs.batch': '0', cpu: '7' }
+  assert.deepEqual(said(quota(hard, used)), [])
+  assert.equal(said(quota(hard, {})).length, 4)
+  assert.deepEqual(said(quota({ pods: '9' }, { pods: '2' }, { scopes: ['BestEffort'] })), [])
+  assert.deepEqual(said(quota({ pods: '9' }, { pods: '1' }, { scopes: ['NotBestEffort'] })), [])
+  assert.deepEqual(said(quota({ pods: '9' }, { pods: '1' }, { scopes: ['Terminating'] })), [])
+  assert.deepEqual(said(quota({ pods: '9' }, { pods: '3' }, { scopes: ['NotTerminating'] })), [
+    'ResourceQuota x/a says that 3 pods are used, there are 2',
+  ])
+  assert.deepEqual(said(quota({ pods: '9' }, { pods: '3' }, {}, { pods: '8' })), [
+    'ResourceQuota x/a limits pods to 8, not 9',
+  ])
 })

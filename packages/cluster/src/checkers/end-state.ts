@@ -36,6 +36,7 @@ import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
 import { mostReplicas } from './pod-limits.ts'
 import { checkedPolicies } from './end-state-rules/policy-rules.ts'
+import { quotas } from './end-state-rules/quota-rules.ts'
 import { statefulSets } from './stateful-sets.ts'
 import { claims, volumes, volumesOfNodes, waitingPods } from './end-state-rules/volume-rules.ts'
 import {
@@ -78,6 +79,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'pods have the claims of their templates': deviceClaimsOfPods,
   'claims for devices are reserved for who uses them': deviceClaims,
   'devices are in one claim at most': devicesTaken,
+  'quotas count what there is': quotas,
   'policies have been checked as they are': checkedPolicies,
   'namespaces have what every namespace has': namespaces,
 }

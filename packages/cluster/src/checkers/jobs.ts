@@ -1,10 +1,11 @@
 /**
- * Jobs: no pod is counted twice at any time, and at rest every pod is counted, free, and as many run as should.
+ * Jobs: no pod is counted twice at any time, none is complete too early, and at rest every pod is counted, free, and as many run as should.
  * Contract: docs/behaviour/controllers/job-controller.md.
  */
 import type { Job, KubernetesObject, Pod } from '@gyropilot/api'
 import {
   controllerOf,
+  findCondition,
   hasFinalizer,
   isConditionTrue,
   isPodActive,
@@ -66,12 +67,31 @@ export function jobCounts(report: Report): ClusterObserver {
       report('job counts', `${nameOf(job)} counts ${both} pods, ${ended} have ended`)
   }
 
+  /** Later somebody may ask for more completions: when it is said they must be there. */
+  function checkEnd(job: Job, before: Job | undefined): void {
+    if (!isMet(job) || (before !== undefined && isMet(before))) return
+    const { succeeded = 0, uncountedTerminatedPods = {} } = job.status ?? {}
+    const counted = succeeded + (uncountedTerminatedPods.succeeded?.length ?? 0)
+    const wanted = job.spec?.completions ?? 1
+    if (counted < wanted)
+      report('job counts', `${nameOf(job)} is complete with ${counted} successes of ${wanted}`)
+  }
+
   return {
-    committed({ type, collection, object }) {
+    committed({ type, collection, object, previous }) {
       if (collection === 'pods') seen(object as Pod, type === 'deleted')
-      else if (collection === 'jobs.batch' && type !== 'deleted') check(object as Job)
+      else if (collection === 'jobs.batch' && type !== 'deleted') {
+        check(object as Job)
+        checkEnd(object as Job, previous as Job | undefined)
+      }
     },
   }
+}
+
+/** With a success policy fewer are enough, and the reason is another one. */
+function isMet({ status }: Job): boolean {
+  const condition = findCondition(status?.conditions, 'SuccessCriteriaMet')
+  return condition?.status === 'True' && condition.reason === 'CompletionsReached'
 }
 
 /** At rest. Jobs that another controller manages are its matter. */
@@ -103,11 +123,6 @@ function* jobAtRest(job: Job, pods: readonly Pod[]): Iterable<string> {
   for (const pod of pods)
     if (hasFinalizer(pod, TRACKING) && (isOver || isPodFinished(pod)))
       yield `${nameOf(pod)} has ended, or its Job has, and it is still held`
-  if (isConditionTrue(status.conditions, 'Complete') && spec?.successPolicy === undefined) {
-    const wanted = spec?.completions ?? 1
-    if ((status.succeeded ?? 0) < wanted)
-      yield `${nameOf(job)} is complete with ${status.succeeded ?? 0} successes of ${wanted}`
-  }
   if (isOver) {
     if (active.length > 0) yield `${nameOf(job)} is over and ${active.length} pods run`
     // Rest is longer than any TTL that is given out here.

@@ -13,6 +13,7 @@ import type { Hand, Operation } from './operation.ts'
 import { nodeOperations } from './node-operations.ts'
 import { podOperations } from './pod-operations.ts'
 import { policyOperations } from './policy-operations.ts'
+import { quotaOperations } from './quota-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
 import { serviceOperations } from './service-operations.ts'
 import { volumeOperations } from './volume-operations.ts'
@@ -257,6 +258,7 @@ export const operations: readonly Operation[] = [
   ...diskOperations,
   ...deviceOperations,
   ...policyOperations,
+  ...quotaOperations,
   ...surroundings,
   ...owners,
 ]

@@ -1,0 +1,60 @@
+/** What a random user does with quotas: they count much and refuse nobody, so that workloads reach their sizes. */
+import type { ResourceQuotaSpec } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import { APPS, merge, remove, some, somePlace } from './operation.ts'
+import type { Hand, Operation } from './operation.ts'
+
+const PODS = { pods: '200', 'count/pods': '500' } as const
+const OBJECTS = {
+  configmaps: '200',
+  persistentvolumeclaims: '100',
+  services: '100',
+  'count/deployments.apps': '50',
+  'count/jobs.batch': '100',
+  'count/replicasets.apps': '300',
+} as const
+
+function someSpec({ pick }: Hand): ResourceQuotaSpec {
+  return pick<ResourceQuotaSpec>([
+    { hard: { ...PODS, ...OBJECTS } },
+    { hard: OBJECTS },
+    { hard: PODS },
+    { hard: PODS, scopes: ['NotTerminating'] },
+    { hard: { pods: '100' }, scopes: ['BestEffort'] },
+  ])!
+}
+
+export const quotaOperations: readonly Operation[] = [
+  {
+    name: 'create a quota',
+    weight: 1,
+    async act(hand) {
+      const metadata = { name: `quota-${hand.pick(APPS)}`, namespace: somePlace(hand) }
+      const spec = someSpec(hand)
+      await hand.cluster.create({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec })
+      return true
+    },
+  },
+  {
+    name: 'change a quota',
+    weight: 1,
+    async act(hand) {
+      const target = some(hand, resources.resourcequotas)
+      if (target === undefined) return false
+      // Its scopes are those it was made with.
+      const limit = `${hand.number(200, 400)}`
+      await merge(hand, resources.resourcequotas, target, { spec: { hard: { pods: limit } } })
+      return true
+    },
+  },
+  {
+    name: 'delete a quota',
+    weight: 0.5,
+    async act(hand) {
+      const target = some(hand, resources.resourcequotas)
+      if (target === undefined) return false
+      await remove(hand, resources.resourcequotas, target)
+      return true
+    },
+  },
+]
