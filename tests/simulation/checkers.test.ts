@@ -53,7 +53,11 @@ test('without the deployment-controller nothing rolls out', async () => {
   const found = await checkersOf(['*', '-deployment-controller'], async (cluster) => {
     await cluster.create(deployment(2))
   })
-  assert.deepEqual(found, ['the newest spec was acted on', 'Deployments have rolled out'])
+  assert.deepEqual(found, [
+    'the newest spec was acted on',
+    'Deployments have rolled out',
+    'conditions say what the numbers say',
+  ])
 })
 
 const job: Job = {
