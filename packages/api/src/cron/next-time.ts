@@ -31,6 +31,7 @@ class Search {
   readonly #zone: TimeZone
   readonly #lastYear: number
   #timeMs: number
+  #known: { readonly timeMs: number; readonly local: LocalTime } | undefined
   /** The time has been moved to the beginning of some unit: nothing before it is looked at any more. */
   #isAligned = false
 
@@ -51,7 +52,9 @@ class Search {
   }
 
   #local(): LocalTime {
-    return localTimeOf(this.#timeMs, this.#zone)
+    if (this.#known?.timeMs !== this.#timeMs)
+      this.#known = { timeMs: this.#timeMs, local: localTimeOf(this.#timeMs, this.#zone) }
+    return this.#known.local
   }
 
   /** Each of these answers false when it has left the unit above. */
