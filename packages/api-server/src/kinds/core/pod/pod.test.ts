@@ -289,6 +289,27 @@ test('create rules', () => {
       ],
     ],
     [
+      podSpec(
+        {},
+        {
+          securityContext: {
+            sysctls: ['', 'a'.repeat(253), 'a'.repeat(254), 'A', 'net.x', 'net.x'].map((name) => ({
+              name,
+              value: '1',
+            })),
+          },
+        },
+      ),
+      [
+        'spec.securityContext.sysctls[0].name: Required value',
+        ...['a'.repeat(254), 'A'].map(
+          (name, index) =>
+            `spec.securityContext.sysctls[${index + 2}].name: Invalid value: "${name}": must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`,
+        ),
+        'spec.securityContext.sysctls[5].name: Duplicate value: "net.x"',
+      ],
+    ],
+    [
       podSpec({}, { dnsPolicy: 'None' }),
       ['spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None'],
     ],

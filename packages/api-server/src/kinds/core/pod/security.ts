@@ -67,6 +67,7 @@ function validateAppArmorProfile(
   }
 }
 
+const SYSCTL_LENGTH_MAX = 253
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/
 const SYSCTL_OF_IPC =
   /^(kernel\.(sem|shm(all|max|mni|_rmid_forced)?|msg(max|mnb|mni)?)$|fs\.mqueue\.)/
@@ -77,7 +78,7 @@ function validateSysctls(spec: StoredOf<PodSpec>, errors: FieldErrors, field: st
   for (const [index, { name = '' }] of (spec.securityContext?.sysctls ?? []).entries()) {
     const at = `${field}[${index}].name`
     if (name === '') errors.required(at)
-    else if (!SYSCTL.test(name)) {
+    else if (name.length > SYSCTL_LENGTH_MAX || !SYSCTL.test(name)) {
       errors.invalid(
         at,
         name,
