@@ -95,7 +95,7 @@ const condition = (type: string, said: string): object => {
   return { type, status, reason }
 }
 
-/** A Deployment of three with two ReplicaSets, of whose pods so many are available: what is said of its conditions. */
+/** What is said of the conditions of a Deployment of three that has so many available, and a ReplicaSet that fails to make one. */
 function deploymentProblems(available: number, conditions: readonly object[], spec: object = {}) {
   const status = { replicas: 3, updatedReplicas: 3, availableReplicas: available, conditions }
   const deployment = {

@@ -1,7 +1,7 @@
 /** What a random user does with autoscalers. */
 import { resources } from '@gyropilot/api'
 import { autoscaler } from '../scenarios/objects.ts'
-import { APPS, isUsers, merge, remove, some } from './operation.ts'
+import { APPS, deletion, isUsers, merge, remove, some } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const MOST_AUTOSCALERS = 3
@@ -56,15 +56,6 @@ export const autoscalerOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete an autoscaler',
-    weight: 1,
-    async act(hand) {
-      const target = some(hand, resources.horizontalpodautoscalers)
-      if (target === undefined) return false
-      await remove(hand, resources.horizontalpodautoscalers, target)
-      return true
-    },
-  },
+  deletion('delete an autoscaler', 1, resources.horizontalpodautoscalers),
   { name: 'delete all autoscalers', weight: 0.1, tidies: true, act: deleteAll },
 ]

@@ -1,7 +1,7 @@
 /** What a random user does with CronJobs. */
 import { resources } from '@gyropilot/api'
 import { cronJob } from '../scenarios/objects.ts'
-import { APPS, isUsers, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, isUsers, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const MOST_CRON_JOBS = 3
@@ -63,15 +63,6 @@ export const cronJobOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete a CronJob',
-    weight: 1,
-    async act(hand) {
-      const target = some(hand, resources.cronjobs)
-      if (target === undefined) return false
-      await remove(hand, resources.cronjobs, target)
-      return true
-    },
-  },
+  deletion('delete a CronJob', 1, resources.cronjobs),
   { name: 'suspend all CronJobs', weight: 0.2, tidies: true, act: suspendAll },
 ]

@@ -2,7 +2,7 @@
 import type { DaemonSet, Node } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { daemonSet } from '../scenarios/objects.ts'
-import { APPS, hasRoom, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, hasRoom, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const MOST = 4
@@ -89,16 +89,7 @@ export const daemonSetOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete a DaemonSet',
-    weight: 1,
-    async act(hand) {
-      const target = some(hand, resources.daemonsets)
-      if (target === undefined) return false
-      await remove(hand, resources.daemonsets, target)
-      return true
-    },
-  },
+  deletion('delete a DaemonSet', 1, resources.daemonsets),
   {
     name: 'move a node to another pool',
     weight: 2,

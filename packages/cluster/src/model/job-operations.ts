@@ -2,7 +2,7 @@
 import { controllerOf, resources } from '@gyropilot/api'
 import type { JobSpec } from '@gyropilot/api'
 import { job } from '../scenarios/objects.ts'
-import { APPS, hasRoom, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, hasRoom, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const MOST_JOBS = 8
@@ -104,14 +104,5 @@ export const jobOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete a Job',
-    weight: 2,
-    async act(hand) {
-      const target = some(hand, resources.jobs)
-      if (target === undefined) return false
-      await remove(hand, resources.jobs, target)
-      return true
-    },
-  },
+  deletion('delete a Job', 2, resources.jobs),
 ]

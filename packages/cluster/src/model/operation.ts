@@ -60,6 +60,20 @@ export function remove(
   return cluster.delete(type, place, name, { propagationPolicy: pick(POLICIES)! })
 }
 
+/** One of the kind goes, in one of the ways in which dependents may. */
+export function deletion(name: string, weight: number, type: ResourceType): Operation {
+  return {
+    name,
+    weight,
+    async act(hand) {
+      const target = some(hand, type)
+      if (target === undefined) return false
+      await remove(hand, type, target)
+      return true
+    },
+  }
+}
+
 /** Namespaces that exist, so that most operations are not refused. */
 export function somePlace(hand: Hand): string {
   const present = NAMESPACES.filter((name) =>

@@ -2,7 +2,7 @@
 import type { Pod } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
 import { pod, podDisruptionBudget } from '../scenarios/objects.ts'
-import { APPS, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, hasRoom, isUsers, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 /** With a status of the user's own: where the disruption controller runs, it corrects it. */
@@ -90,16 +90,7 @@ export const podOperations: readonly Operation[] = [
     weight: 2,
     act: (hand) => protect(hand),
   },
-  {
-    name: 'delete a budget',
-    weight: 1,
-    async act(hand) {
-      const target = some(hand, resources.poddisruptionbudgets)
-      if (target === undefined) return false
-      await remove(hand, resources.poddisruptionbudgets, target)
-      return true
-    },
-  },
+  deletion('delete a budget', 1, resources.poddisruptionbudgets),
   {
     name: 'drain a node',
     weight: 1,

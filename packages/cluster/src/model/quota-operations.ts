@@ -1,7 +1,7 @@
 /** What a random user does with quotas: they count much and refuse nobody, so that workloads reach their sizes. */
 import type { ResourceQuotaSpec } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { APPS, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const PODS = { pods: '200', 'count/pods': '500' } as const
@@ -47,14 +47,5 @@ export const quotaOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete a quota',
-    weight: 0.5,
-    async act(hand) {
-      const target = some(hand, resources.resourcequotas)
-      if (target === undefined) return false
-      await remove(hand, resources.resourcequotas, target)
-      return true
-    },
-  },
+  deletion('delete a quota', 0.5, resources.resourcequotas),
 ]

@@ -2,7 +2,7 @@
 import { resources } from '@gyropilot/api'
 import type { Endpoints, Service } from '@gyropilot/api'
 import { replicationController, service } from '../scenarios/objects.ts'
-import { APPS, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 const KEPT = 'kept-by-hand'
@@ -44,16 +44,7 @@ export const serviceOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete a ReplicationController',
-    weight: 1,
-    async act(hand) {
-      const target = some(hand, resources.replicationcontrollers)
-      if (target === undefined) return false
-      await remove(hand, resources.replicationcontrollers, target)
-      return true
-    },
-  },
+  deletion('delete a ReplicationController', 1, resources.replicationcontrollers),
   {
     name: 'keep the Endpoints of a Service by hand',
     weight: 2,

@@ -2,7 +2,7 @@
 import type { StatefulSet } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { statefulSet } from '../scenarios/objects.ts'
-import { APPS, hasRoom, merge, remove, some, somePlace } from './operation.ts'
+import { APPS, deletion, hasRoom, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
 type Spec = NonNullable<StatefulSet['spec']>
@@ -71,14 +71,5 @@ export const statefulSetOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'delete a StatefulSet',
-    weight: 1.5,
-    async act(hand) {
-      const target = some(hand, resources.statefulsets)
-      if (target === undefined) return false
-      await remove(hand, resources.statefulsets, target)
-      return true
-    },
-  },
+  deletion('delete a StatefulSet', 1.5, resources.statefulsets),
 ]

@@ -27,22 +27,18 @@ interface BatchSettings {
   putBack(claim: PersistentVolumeClaim): void
 }
 
-/** `behind`: the server names a pod that the cache does not have, or has no more. */
-type Step = 'done' | 'behind' | { readonly error: unknown }
-
 export function* reconcile(observed: ObservedBatch, settings: BatchSettings): Reconcile {
   const pods = new NamespacePods(observed.namespace)
   const errors: unknown[] = []
-  let isBehind = false
+  let later: Verdict | undefined
   for (const claim of observed.claims) {
-    const step = yield* reconcileClaim(claim, observed, pods, settings)
-    if (step === 'done') continue
+    const verdict = yield* reconcileClaim(claim, observed, pods, settings)
+    if (verdict === undefined) continue
     settings.putBack(claim)
-    if (step === 'behind') isBehind = true
-    else errors.push(step.error)
+    if (verdict.error === undefined) later = verdict
+    else errors.push(verdict.error)
   }
-  if (errors.length > 0) return { error: aggregateErrors(errors) }
-  return isBehind ? { requeueAfterMs: CATCH_UP_MS } : undefined
+  return errors.length > 0 ? { error: aggregateErrors(errors) } : later
 }
 
 function* reconcileClaim(
@@ -50,31 +46,28 @@ function* reconcileClaim(
   { podsUsing }: ObservedBatch,
   pods: NamespacePods,
   { tellsUnused }: BatchSettings,
-): Reconcile<Step> {
+): Reconcile {
   let claim = cached
   if (tellsUnused && !isTerminating(claim)) {
     const told = yield* tellUse(
       claim,
       podsUsing(claim).some((pod) => refersTo(pod, cached)),
     )
-    if (!told.ok) return told
+    if (!told.ok) return { error: told.error }
     claim = told.object
   }
   // 2.
   if (isHeld(claim, FINALIZER)) {
-    if (podsUsing(claim).some((pod) => uses(pod, claim))) return 'done'
+    if (podsUsing(claim).some((pod) => uses(pod, claim))) return
     const listed = yield* pods.list()
     if ('error' in listed) return listed
-    if (listed.pods.some((pod) => uses(pod, claim))) return 'behind'
-    return after(yield* release(resources.persistentvolumeclaims, claim, FINALIZER))
+    // The cache does not have that pod, or has it no more: which of them is behind is seen later.
+    if (listed.pods.some((pod) => uses(pod, claim))) return { requeueAfterMs: CATCH_UP_MS }
+    return yield* release(resources.persistentvolumeclaims, claim, FINALIZER)
   }
   // 3.
-  if (!needsProtection(claim, FINALIZER)) return 'done'
-  return after(yield* protect(resources.persistentvolumeclaims, claim, FINALIZER))
-}
-
-function after(verdict: Verdict | void): Step {
-  return verdict?.error === undefined ? 'done' : { error: verdict.error }
+  if (!needsProtection(claim, FINALIZER)) return
+  return yield* protect(resources.persistentvolumeclaims, claim, FINALIZER)
 }
 
 /** The pods of a namespace as the server has them: asked for once, when somebody first needs them. */
