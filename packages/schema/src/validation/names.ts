@@ -130,6 +130,13 @@ export const portName: Check = (value) => {
 export const pathSegment: Check = (value) =>
   value === '.' || value === '..' ? [`may not be '${value}'`] : pathCharacters(value)
 
+/** What upstream's client says of a name that no address can be made of; undefined of others. An empty one is the caller's matter. */
+export function addressProblem(name: string): string | undefined {
+  const problems = pathSegment(name)
+  if (problems.length === 0) return undefined
+  return `invalid resource name ${JSON.stringify(name)}: [${problems.join(' ')}]`
+}
+
 /** Of what is only the beginning of a segment. */
 export const pathCharacters: Check = (value) => {
   // Asked for every request: most names have neither.

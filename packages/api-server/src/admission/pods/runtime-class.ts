@@ -2,7 +2,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
 import { compareQuantities } from '@gyropilot/api'
 import { emptyGiven } from '@gyropilot/schema/given-value'
-import { pathSegment } from '@gyropilot/schema/validation/names'
+import { addressProblem } from '@gyropilot/schema/validation/names'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { unclassified } from '../../http/errors.ts'
 import { isFor, read, refusal } from '../world.ts'
@@ -50,9 +50,8 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
 function checkName(name: string | undefined): void {
   if (name === undefined) return
   if (name === '') throw unclassified('resource name may not be empty')
-  const problems = pathSegment(name)
-  if (problems.length > 0)
-    throw unclassified(`invalid resource name ${JSON.stringify(name)}: [${problems.join(' ')}]`)
+  const problem = addressProblem(name)
+  if (problem !== undefined) throw unclassified(problem)
 }
 
 function takeOverhead(request: AdmissionRequest, overhead: Readonly<Record<string, string>>): void {

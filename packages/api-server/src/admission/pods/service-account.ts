@@ -1,8 +1,8 @@
 /** Gives each pod its service account: the name, the image pull secrets, the projected token. */
 import { randomSuffix, secretNamesOf } from '@gyropilot/api'
 import { integerBetween, sleep } from '@gyropilot/foundation'
-import { pathSegment } from '@gyropilot/schema/validation/names'
 import type { RandomSource } from '@gyropilot/foundation'
+import { addressProblem } from '@gyropilot/schema/validation/names'
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import { isFor, read, refusal } from '../world.ts'
@@ -81,11 +81,7 @@ async function findAccount(world: AdmissionWorld, request: AdmissionRequest): Pr
     const account = read(world, 'serviceaccounts', `${request.namespace}/${name}`)
     if (account !== undefined) return account
     if (attempt >= attempts) {
-      const problems = pathSegment(name)
-      const why =
-        problems.length > 0
-          ? `invalid resource name ${JSON.stringify(name)}: [${problems.join(' ')}]`
-          : `serviceaccount ${JSON.stringify(name)} not found`
+      const why = addressProblem(name) ?? `serviceaccount ${JSON.stringify(name)} not found`
       const place = `${request.namespace}/${name}`
       throw refusal(request, `error looking up service account ${place}: ${why}`)
     }
