@@ -13,6 +13,8 @@ interface Step {
   readonly command: readonly string[]
   /** Absent: cheap, before all others. What computes gives way to what waits: that has bounds on a person's clock. */
   readonly lane?: 'computing' | 'waiting'
+  /** Beside what it inherits. */
+  readonly env?: Readonly<Record<string, string>>
   /** Runs with KUBECTL set to a kubectl that is new enough, and fails when there is none. */
   readonly needsKubectl?: true
   /** Runs with this one instead. */
@@ -41,6 +43,7 @@ const computingRun = ['scripts/run-tests.ts']
  * they compiled themselves.
  */
 const compiled = join(root, 'node_modules', '.cache', 'compiled-tests')
+const simulateRun = [join(root, 'bin/gyro'), 'simulate']
 const SOURCES = ['packages', 'scripts', 'tests', 'benchmarks', 'examples']
 
 const everyStep: readonly Step[] = [
@@ -121,6 +124,13 @@ const everyStep: readonly Step[] = [
     nightly: true,
   },
   {
+    name: 'more-packages',
+    lane: 'waiting',
+    command: [node, ...testRun, 'tests/packages/*.test.ts'],
+    env: { EVERY_NODE: '1' },
+    nightly: true,
+  },
+  {
     name: 'more-recordings',
     lane: 'waiting',
     command: [node, ...testRun, 'tests/recordings/nightly/*.test.ts'],
@@ -129,7 +139,13 @@ const everyStep: readonly Step[] = [
   {
     name: 'more-simulation',
     lane: 'computing',
-    command: [join(root, 'bin/gyro'), 'simulate', '--explore', '--stride=17', '--seed=explore'],
+    command: [...simulateRun, '--explore', '--stride=17', '--seed=explore'],
+    nightly: true,
+  },
+  {
+    name: 'more-random-users',
+    lane: 'computing',
+    command: [...simulateRun, '--seed=night', '--seeds=60', '--intensity=2', '--shrink=0'],
     nightly: true,
   },
   ...['1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
@@ -146,7 +162,7 @@ const everyStep: readonly Step[] = [
  * A second kubectl, of another version, is used for what the versions do differently most: streams over WebSocket or SPDY, and apply.
  * All tests with each version are a nightly matter.
  */
-const BY_VERSION = ['streams', 'terminals', 'applying']
+const BY_VERSION = ['streams', 'applying']
 const { ALSO_KUBECTL } = process.env
 const steps = everyStep.flatMap((step) =>
   step.name === 'kubectl' && ALSO_KUBECTL
@@ -241,14 +257,15 @@ function outcome(step: Step, beside: boolean): Promise<Outcome> {
 /** Undefined: there is no kubectl, and find-kubectl.sh has said why. */
 function environmentOf(step: Step): NodeJS.ProcessEnv | undefined {
   const { lane, needsKubectl, kubectl, fetchedKubectl } = step
-  if (lane === 'computing') return { ...process.env, NODE_COMPILE_CACHE: compiled }
-  if (needsKubectl === undefined) return process.env
-  if (kubectl !== undefined) return { ...process.env, KUBECTL: kubectl }
+  const env = { ...process.env, ...step.env }
+  if (lane === 'computing') return { ...env, NODE_COMPILE_CACHE: compiled }
+  if (needsKubectl === undefined) return env
+  if (kubectl !== undefined) return { ...env, KUBECTL: kubectl }
   const [script, args] =
     fetchedKubectl === undefined ? ['find-kubectl.sh', []] : ['find-client.sh', [fetchedKubectl]]
   const found = spawnSync(join(root, 'scripts', script), args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  return found.status === 0 ? { ...process.env, KUBECTL: found.stdout.trim() } : undefined
+  return found.status === 0 ? { ...env, KUBECTL: found.stdout.trim() } : undefined
 }

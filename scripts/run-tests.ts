@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url'
 import { root } from './source-files.ts'
 
 /** With more, what a process keeps of all its files becomes much, and few more loads are saved. */
-const MOST_FILES_OF_PROCESS = 20
+const MOST_FILES_OF_PROCESS = 40
 const PROCESSES = Math.max(2, availableParallelism() - 1)
 
 const totals = { passed: 0, failed: 0, skipped: 0 }

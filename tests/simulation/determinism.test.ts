@@ -10,7 +10,7 @@ const FAST_REST = { quietMs: 60_000 }
 
 test('a seed run twice has the same history, and another seed has another', async () => {
   const hashes = new Set<string>()
-  for (const seed of ['one', 'two', 'three', 'four', 'five']) {
+  for (const seed of ['one', 'two', 'three']) {
     const run = { seed, minutes: 3, rates: scaled(1), rest: FAST_REST }
     const first = await simulate(run)
     const second = await simulate(run)
@@ -18,7 +18,7 @@ test('a seed run twice has the same history, and another seed has another', asyn
     assert.ok(first.writes > 50, `only ${first.writes} writes`)
     hashes.add(first.historyHash)
   }
-  assert.equal(hashes.size, 5)
+  assert.equal(hashes.size, 3)
 })
 
 test('two clusters side by side do not disturb each other', async () => {

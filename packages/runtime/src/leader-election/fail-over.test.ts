@@ -8,7 +8,7 @@ import type { RandomSource } from '@gyropilot/foundation'
 import { statusError } from '../testing/index.ts'
 import { world } from './fixtures.ts'
 
-const SEEDS = 1_000
+const SEEDS = 300
 const UPSTREAM = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 }
 const SHORT = { leaseDurationMs: 5_000, renewDeadlineMs: 3_000, retryPeriodMs: 500 }
 
