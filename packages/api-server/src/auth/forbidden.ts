@@ -27,12 +27,12 @@ export function forbiddenRequest(attributes: RequestAttributes, reason: string):
 /** `<resource> "<name>" is forbidden: <why>`, the refusal of admission plug-ins too. */
 function forbidden(group: string, resource: string, name: string, why: string): ApiError {
   const target = group === '' ? resource : `${resource}.${group}`
-  const message =
-    name === '' ? `${target} is forbidden: ${why}` : `${target} ${quote(name)} is forbidden: ${why}`
+  const named = name === '' ? target : `${target} ${quote(name)}`
+  const message = target === '' ? `forbidden: ${why}` : `${named} is forbidden: ${why}`
   const details = {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
-    kind: resource,
+    ...(resource === '' ? {} : { kind: resource }),
   }
   return new ApiError(403, 'Forbidden', message, { details })
 }

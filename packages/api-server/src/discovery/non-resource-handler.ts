@@ -10,7 +10,7 @@ import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { aggregatedType, negotiate, requireRoutedType, requireType } from '../http/negotiation.ts'
-import type { RequestInfo } from '../http/request-info.ts'
+import { withoutLastSlashes, type RequestInfo } from '../http/request-info.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
 import type { ComponentPages } from './component-pages.ts'
 import { aggregated, apiVersions, group, groupList, resourceList } from './documents.ts'
@@ -89,8 +89,7 @@ export class NonResources implements NonResourceHandler {
     pretty: boolean,
     user: UserInfo,
   ): Answer | undefined | Promise<Answer | undefined> {
-    const path =
-      info.path.length > 1 && info.path.endsWith('/') ? info.path.slice(0, -1) : info.path
+    const path = withoutLastSlashes(info.path)
     const { pages, checks } = this.#parts
     const page = pages.answer(info.path, headerOf(request.headers, 'accept'))
     if (page !== undefined) return page
@@ -141,6 +140,7 @@ export class NonResources implements NonResourceHandler {
     switch (path) {
       case '/':
       case '/index.html':
+        if (info.path !== path) return undefined
         return {
           status: 200,
           pretty: true,
@@ -160,9 +160,10 @@ export class NonResources implements NonResourceHandler {
       case '/api':
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':
-        // With the slash the list alone is known.
-        if (info.path !== path) return groupList(this.#groups())
-        return this.#aggregatedAnswer(request, false) ?? groupList(this.#groups())
+        if (info.path === path)
+          return this.#aggregatedAnswer(request, false) ?? groupList(this.#groups())
+        // With a slash the list alone is known, with more nothing.
+        return info.path === '/apis/' ? groupList(this.#groups()) : undefined
       case '/.well-known/openid-configuration':
         return openId && cacheable(request, openId.configuration(), 'application/json')
       case '/openid/v1/jwks':

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { createTestServer, type TestServer } from '../testing/test-server.ts'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
@@ -47,11 +48,37 @@ test('Given `GET /apis/foo`, then plain-text 404; `GET /apis/apps/v9`: Status 40
   assert.equal((await request('GET', '/apis/apps/v9')).value.kind, 'Status')
 })
 
+test('slashes at the end of a path do not count, but for paths that are no collections', async () => {
+  const { request } = await server()
+  for (const [path, status] of [
+    [`${MAPS}///`, 200],
+    ['/api/v1//', 200],
+    ['/api/v1/namespaces/default/status//', 200],
+    ['/apis/apps//', 200],
+    ['/version//', 200],
+    ['/apis/', 200],
+    ['/apis//', 404],
+    ['/index.html/', 404],
+    ['/metrics/', 404],
+    ['/healthz/', 404],
+    ['/api/v1/watch//', 500],
+  ] as const)
+    assert.equal((await request('GET', path)).status, status, path)
+})
+
 test('Given a user without rights asking for an unknown resource, then 403, not 404', async () => {
   const { request } = await server()
   const anonymous = { authorization: undefined }
   assert.equal((await request('GET', '/api/v1/nonsense', undefined, anonymous)).status, 403)
   assert.equal((await request('GET', '/apis/foo', undefined, anonymous)).status, 403)
+  const unnamed = await request('GET', '/api/v1//x', undefined, anonymous)
+  assert.deepEqual(
+    [unnamed.value.message, unnamed.value.details],
+    [
+      'forbidden: User "system:anonymous" cannot get resource "" in API group "" at the cluster scope',
+      { name: 'x' },
+    ],
+  )
 })
 
 test('a collection that a selector pins to one name is listed by that name, and deleted by none', async () => {
@@ -450,6 +477,8 @@ test('Given an empty name before something else, then nothing is done to the col
   const cases: readonly (readonly [string, string, number, string])[] = [
     ['DELETE', `${MAPS}//kept`, 404, 'the server could not find the requested resource'],
     ['POST', `${MAPS}//kept`, 404, 'the server could not find the requested resource'],
+    ['DELETE', `${MAPS}/kept//x`, 404, 'the server could not find the requested resource'],
+    ['GET', `${pods}/x//status`, 404, 'the server could not find the requested resource'],
     [
       'DELETE',
       '/api/v1/nodes//status',
@@ -478,6 +507,7 @@ test('Given an empty namespace, then what is asked is judged as far as that, and
   await request('POST', MAPS, { metadata: { name: 'kept' } })
   const named = { metadata: { name: 'a' } }
   const required = 'Namespace parameter required.'
+  const reviews = '/apis/authorization.k8s.io/v1/namespaces//localsubjectaccessreviews'
   const cases: readonly (readonly [string, string, object | undefined, number, string])[] = [
     ['GET', `${maps}/a?resourceVersion=x`, undefined, 400, required],
     ['PUT', `${maps}/a`, named, 400, required],
@@ -497,10 +527,31 @@ test('Given an empty namespace, then what is asked is judged as far as that, and
     ['POST', '/api/v1/namespaces//serviceaccounts/x/token', { spec: {} }, 400, required],
     [
       'POST',
-      '/apis/authorization.k8s.io/v1/namespaces//localsubjectaccessreviews',
+      '/api/v1/namespaces//pods/x/eviction',
+      named,
+      400,
+      'name in URL does not match name in Eviction object',
+    ],
+    [
+      'POST',
+      reviews,
       { spec: { user: 'u', resourceAttributes: {} } },
       400,
       'namespace is required on this type: ',
+    ],
+    [
+      'POST',
+      reviews,
+      { spec: { user: 'u', resourceAttributes: { namespace: 'default' } } },
+      422,
+      '.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "default": must match metadata.namespace',
+    ],
+    [
+      'POST',
+      '/api/v1/namespaces//events',
+      { involvedObject: {} },
+      422,
+      `Event "" is invalid: namespace: Invalid value: "": ${dnsSubdomain('')[0]}`,
     ],
   ]
   for (const [method, path, body, status, text] of cases)

@@ -70,8 +70,7 @@ export function findRoute(
   const isCollection = name === '' && info.parts.length < 2
   if (isCollection) return { ...base, operation: collectionOperation(method, info, resource) }
   if (namespaced && !info.belowNamespace) throw routeNotFound()
-  if (name !== '' && subresource === '')
-    return { ...base, operation: objectOperation(method, resource) }
+  if (info.parts.length === 1) return { ...base, operation: objectOperation(method, resource) }
   const found = resource.info.subresources.find((candidate) => candidate.name === subresource)
   if (found === undefined || (info.parts.length > 2 && subresource !== 'proxy'))
     throw routeNotFound()

@@ -9,6 +9,7 @@ import {
 } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
 import { badRequest, namespaceMissing, unclassified } from '../http/errors.ts'
+import { withoutLastSlashes } from '../http/request-info.ts'
 import type { ParsedBody } from '../http/request-body.ts'
 import { headerOf } from '../http/exchange.ts'
 import { cloneJson } from '../registry/equality.ts'
@@ -70,7 +71,7 @@ function passedCallOf({ request, info }: ResourceCall): PassedCall {
   const whole = questionMark < 0 ? request.path : request.path.slice(0, questionMark)
   // Behind the name and `proxy` of the URL; counted from the front, since names may be escaped.
   const rest = info.parts.length - 2
-  const segments = (whole.endsWith('/') ? whole.slice(0, -1) : whole).split('/')
+  const segments = withoutLastSlashes(whole).split('/')
   const ownPath = segments.slice(0, segments.length - rest).join('/')
   const { body } = request
   return {
@@ -193,8 +194,8 @@ export class SubresourceEndpoint {
     if (method === 'PATCH')
       return this.#handlerAnswer(call, await this.#patchThrough(call, expected, invoke, parentOf))
     const { options, body, isOwnerless } = await this.#sent(call, handler, expected, (...sent) => {
-      requireNamespace(call)
       handler.check?.(described(...sent))
+      requireNamespace(call)
     })
     const owners = isOwnerless ? NO_OWNERS : undefined
     return this.#handlerAnswer(call, await invoke(options, body, method, owners))

@@ -146,7 +146,14 @@ export function isTrue(value: string | null): boolean {
   return lower !== 'false' && lower !== '0'
 }
 
-/** One trailing slash is tolerated; an empty namespace segment stays and means all namespaces. An escaped slash parts segments too. */
+/** Slashes at the end do not count. Not a pattern: those try every slash of a long path. */
+export function withoutLastSlashes(path: string): string {
+  let end = path.length
+  while (end > 1 && path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
+}
+
+/** An empty namespace segment stays and means all namespaces. An escaped slash parts segments too. */
 function splitPath(target: string): { path: string; segments: string[]; malformed: boolean } {
   let path = target
   let malformed = false
@@ -158,6 +165,5 @@ function splitPath(target: string): { path: string; segments: string[]; malforme
     }
   }
   if (path.startsWith('//')) return { path, segments: [], malformed: true }
-  const trimmed = path.endsWith('/') ? path.slice(1, -1) : path.slice(1)
-  return { path, segments: trimmed.split('/'), malformed }
+  return { path, segments: withoutLastSlashes(path).slice(1).split('/'), malformed }
 }

@@ -1,11 +1,12 @@
 import { ApiError } from '../contracts.ts'
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
-import { badRequest, notFound } from '../http/errors.ts'
+import { badRequest, namespaceMissing, notFound } from '../http/errors.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 
-/** The object a subresource belongs to. Throws 404. */
+/** The object a subresource belongs to. Throws 400 without a namespace, and 404. */
 export function parentOf(call: SubresourceCall): Stored {
-  const { group, resource } = call.resource
+  const { group, resource, namespaced } = call.resource
+  if (namespaced && call.namespace === '') throw namespaceMissing()
   const stored = call.server.get(group, resource, call.namespace, call.name)
   if (stored === undefined) throw notFound(call.resource, call.name)
   return stored

@@ -43,7 +43,7 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
         checkAttributes(body!['spec'] ?? {}, errors)
         checkSubject(body!['spec'] ?? {}, errors)
         checkSelectors(body!['spec'] ?? {}, errors)
-        checkMetadata(body!, '', errors)
+        checkMetadata(body!, 'must be empty', errors)
         refuse(errors)
       },
       status: ({ body }) => accessStatus(authorizer, body!['spec'], subjectOfReview(body!['spec'])),
@@ -60,7 +60,7 @@ export function reviews({ authentication, authorizer }: ReviewParts): Subresourc
         const errors = new FieldErrors()
         checkAttributes(body!['spec'] ?? {}, errors)
         checkSelectors(body!['spec'] ?? {}, errors)
-        checkMetadata(body!, '', errors)
+        checkMetadata(body!, 'must be empty', errors)
         refuse(errors)
       },
       status: ({ body, user }) => accessStatus(authorizer, body!['spec'], user),
@@ -149,26 +149,19 @@ function checkSubject({ user = '', groups = [] }: Draft, errors: FieldErrors): v
 /** Messages show the server's own form of the attributes. */
 const printed = ({ path = '', verb = '' }: Draft): Draft => ({ Path: path, Verb: verb })
 
-/** A review is no object that could have a name; a local one is in the namespace of its path. */
-function checkMetadata(body: Draft, namespace: string, errors: FieldErrors): void {
-  const { managedFields: _, namespace: given, ...rest } = body['metadata'] ?? {}
-  const isEmpty = Object.keys(rest).length === 0 && (given ?? '') === namespace
-  if (isEmpty || (namespace !== '' && Object.keys(rest).length === 0)) return
-  errors.invalid(
-    'metadata',
-    body['metadata'],
-    namespace === '' ? 'must be empty' : 'must be empty except for namespace',
-  )
+/** A review is no object that could have a name; only a local one is in a namespace. */
+function checkMetadata(body: Draft, why: string, errors: FieldErrors): void {
+  const { managedFields: _, namespace: _namespace, ...rest } = body['metadata'] ?? {}
+  if (Object.keys(rest).length > 0) errors.invalid('metadata', body['metadata'], why)
 }
 
 function checkLocal(call: SubresourceCall): void {
-  if (call.namespace === '') throw badRequest('namespace is required on this type: ')
   const spec = call.body!['spec'] ?? {}
   const errors = new FieldErrors()
   checkAttributes(spec, errors)
   checkSubject(spec, errors)
   checkSelectors(spec, errors)
-  checkMetadata(call.body!, call.namespace, errors)
+  checkMetadata(call.body!, 'must be empty except for namespace', errors)
   if (
     spec.resourceAttributes !== undefined &&
     (spec.resourceAttributes.namespace ?? '') !== call.namespace
@@ -187,6 +180,7 @@ function checkLocal(call: SubresourceCall): void {
     )
   }
   refuse(errors)
+  if (call.namespace === '') throw badRequest('namespace is required on this type: ')
 }
 
 /** These kinds print no name of their own in the message. */

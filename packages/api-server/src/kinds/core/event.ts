@@ -5,7 +5,7 @@ import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { qualifiedName } from '@gyropilot/schema/validation/names'
+import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { formatAge } from '../../printing/ages.ts'
 import { column, nameColumn } from '../columns.ts'
 
@@ -123,7 +123,11 @@ function validateEvent(object: StoredOf<Event>, controller: string, errors: Fiel
       ? namespace !== '' && namespace !== 'default'
       : namespace !== about
   if (isForeign) errors.invalid('involvedObject.namespace', about, 'does not match event.namespace')
-  if (!eventTime) return
+  if (eventTime) validateReport(object, controller, errors)
+  invalidAll(errors, 'namespace', namespace, dnsSubdomain(namespace))
+}
+
+function validateReport(object: StoredOf<Event>, controller: string, errors: FieldErrors): void {
   const reporter = object.reportingComponent ?? ''
   if (reporter === '') errors.required(controller)
   invalidAll(errors, controller, reporter, qualifiedName(reporter))
