@@ -163,6 +163,15 @@ test('Accept is judged before the body, the content type before the options, the
   assert.equal((await request('POST', `${MAPS}?dryRun=Foo`, '{')).status, 422)
   assert.equal((await request('POST', MAPS, '{')).status, 400)
   assert.equal((await request('POST', MAPS, NAMELESS)).status, 422)
+  // A deletion without a body has no type of it.
+  for (const [body, status] of [
+    ['', 404],
+    ['{}', 415],
+    ['x'.repeat(3_145_729), 413],
+  ] as const) {
+    const deleted = await request('DELETE', `${MAPS}/no`, body, { 'content-type': 'text/plain' })
+    assert.equal(deleted.status, status)
+  }
 })
 
 test('Given PATCH with Content-Type application/json, then 415 `415: Unsupported Media Type`', async () => {

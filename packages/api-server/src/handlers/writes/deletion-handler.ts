@@ -115,9 +115,9 @@ export class DeletionHandler {
   }
 
   async #deleteOptions(call: ResourceCall): Promise<DeleteOptions> {
-    const type = inputType(headerOf(call.request.headers, 'content-type'))
     checkBodySize(call.request)
     if (isEmptyBody(call.request)) return deleteOptionsFromQuery(call.info.query)
+    const type = inputType(headerOf(call.request.headers, 'content-type'))
     const body = await this.#parts.bodies.parseDeleteOptions(call, type)
     checkDeleteOptionsKind(body)
     return deleteOptionsFromBody(decodedDeleteOptions(body))
