@@ -153,7 +153,7 @@ class EmbeddedApiServer implements ApiServer {
         bodies,
       }),
       deletions: new DeletionHandler({ store, clock, deleter, bodies }),
-      endpoints: new SubresourceEndpoint({ clock, admission, fields, bodies }),
+      endpoints: new SubresourceEndpoint({ store, clock, admission, fields, bodies }),
       nonResources: this.#nonResources(openApi, serviceAccountTokens),
       foreign: this.#foreign,
       subresources: this.#subresources({ clock, authentication, authorizer, serviceAccountTokens }),

@@ -228,6 +228,12 @@ test('Strategic merge patch 415; scale subresource drives the object and its gen
     { 'content-type': 'application/json', accept: 'application/vnd.kubernetes.protobuf' },
   )
   assert.equal(unreadable.status, 415)
+  const accept = 'text/html'
+  for (const path of [THINGS, `${THINGS}//scale`, `${THINGS}//status`])
+    for (const method of ['PUT', 'PATCH']) {
+      const nameless = await server.request(method, path, {}, { ...JSON_MERGE, accept })
+      assert.equal(nameless.value.message, 'name must be provided', `${method} ${path}`)
+    }
   const missing = await server.request('GET', `${THINGS}/a/scale`)
   assert.deepEqual(
     [missing.status, missing.value.message],

@@ -12,7 +12,7 @@ import {
   type UserInfo,
 } from '../contracts.ts'
 import { text, type Answer } from '../http/answer.ts'
-import { internalError, methodNotAllowed } from '../http/errors.ts'
+import { badRequest, internalError, methodNotAllowed } from '../http/errors.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { errorType, negotiate, requireRoutedType } from '../http/negotiation.ts'
 import { isUnreadable, parseRequestInfo, queryOf, type RequestInfo } from '../http/request-info.ts'
@@ -288,9 +288,7 @@ export class Pipeline {
       this.#parts.metrics?.deprecated(info)
     }
     if (route.refusal !== undefined) throw route.refusal
-    // One handler serves them, and looks at what it is given first.
-    if (route.resource.custom && request.method === 'PATCH')
-      patchTypeOf(headerOf(request.headers, 'content-type'), false)
+    if (route.resource.custom) checkWritten(request, info)
     const options = {
       watch: false,
       transformable: true,
@@ -369,6 +367,13 @@ function checkRouted(request: ServerRequest, route: Route, accept: string | unde
   if (request.method === 'PATCH') patchTypeOf(headerOf(request.headers, 'content-type'), true)
   const collection = route.operation === 'watch' || route.operation === 'list'
   requireRoutedType(accept, { collection, log: route.subresource === 'log' })
+}
+
+/** One handler serves all custom resources, and looks at what it is given first. Throws 415 and 400. */
+function checkWritten(request: ServerRequest, { verb, name }: RequestInfo): void {
+  if (verb === 'patch') patchTypeOf(headerOf(request.headers, 'content-type'), false)
+  if (name === '' && (verb === 'patch' || verb === 'update'))
+    throw badRequest('name must be provided')
 }
 
 function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {

@@ -2,15 +2,13 @@
 import type { Clock, RandomSource } from '@gyropilot/foundation'
 import { applyCreates, putCreates } from '../registry/object-subresources.ts'
 import { applyPatchBody } from './writes/apply-body.ts'
-import type { ApiError, Authorizer } from '../contracts.ts'
+import type { Authorizer } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
-import { badRequest, conflict, forbidden, notFound, unclassified } from '../http/errors.ts'
+import { conflict, forbidden, notFound } from '../http/errors.ts'
 import { headerOf } from '../http/exchange.ts'
 import { inputType } from '../http/negotiation.ts'
-import { isTrue } from '../http/request-info.ts'
 import { checkBodySize } from '../http/request-body.ts'
 import type { PreparedWatch } from '../http/watch-sink.ts'
-import { goQuote } from '@gyropilot/schema/go-quote'
 import type { Draft } from '@gyropilot/schema/objects'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
 import type { Store } from '../storage/store.ts'
@@ -18,9 +16,10 @@ import { listAnswer, watchTransform } from './answers/answers.ts'
 import type { ResourceCall } from './call.ts'
 import { decodeDraft, refuseForeignKind } from './bodies/decoding.ts'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
+import { reachAskedVersion, refuseExport } from './reads/get.ts'
 import { listPage, listRequestOf } from './reads/list.ts'
 import type { ObjectWriter } from './writes/object-writer.ts'
-import { parseVersion, writeOptions, type WriteOptions } from './options.ts'
+import { writeOptions, type WriteOptions } from './options.ts'
 import { appliedDraft, patchObject, type PatchBody, type PatchType } from './writes/patch.ts'
 import {
   checkName,
@@ -29,7 +28,6 @@ import {
   patchBodyOf,
   type RequestBodies,
 } from './bodies/request-bodies.ts'
-import { reachRevision } from './reads/revisions.ts'
 import { prepareWatch } from './reads/watch.ts'
 import { storedAnswer, viewsOf } from './answers/stored-answers.ts'
 import { targetOf, writeContextOf } from './writes/write-context.ts'
@@ -44,14 +42,6 @@ interface ResourceHandlerParts {
   readonly fields: FieldManagement
   readonly authorizer: Authorizer
   readonly bodies: RequestBodies
-}
-
-/** Events are read without a cache, which has words of its own for this. */
-function unreadableVersion({ storage }: ServedResource, asked: string, error: string): ApiError {
-  const text = `resourceVersion: Invalid value: ${goQuote(asked)}: ${error}`
-  return storage.collection === 'events'
-    ? badRequest(`invalid resource version: ${text}`)
-    : unclassified(text)
 }
 
 /** Of a subresource only its part of the object counts. */
@@ -82,22 +72,15 @@ export class ResourceHandler {
   }
 
   async get(call: ResourceCall): Promise<Answer> {
-    const { store, clock } = this.#parts
     const { query } = call.info
-    if (query.has('export') && isTrue(query.get('export')))
-      throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
+    refuseExport(query)
     const { resource, namespace, name } = call
     const key = {
       collection: resource.storage.collection,
       key: requestedKey(resource, namespace, name),
     }
-    const asked = query.get('resourceVersion') ?? ''
-    if (asked !== '') {
-      const version = parseVersion(asked)
-      if (typeof version === 'object') throw unreadableVersion(resource, asked, version.error)
-      await reachRevision(store, clock, version, asked)
-    }
-    const entry = store.get(key)
+    await reachAskedVersion(this.#parts, resource, query)
+    const entry = this.#parts.store.get(key)
     if (entry === undefined) throw notFound(resource.info, name)
     return storedAnswer(call, 200, entry.object, this.#nowMs, true)
   }
@@ -201,7 +184,6 @@ export class ResourceHandler {
 
   async patch(call: ResourceCall): Promise<Answer> {
     const type = patchTypeOfCall(call)
-    if (call.name === '') throw badRequest('name must be provided')
     checkBodySize(call.request)
     const options = writeOptions(call.info.query, 'PatchOptions', type === 'apply')
     const written =

@@ -113,8 +113,6 @@ function customRoute(resource: ServedResource | undefined, info: RequestInfo): R
   const operation = verb as Operation
   if (!CUSTOM_VERBS.has(verb))
     return { ...base, operation, refusal: methodNotSupported(resource.info, verb) }
-  if (name === '' && verb === 'update')
-    return { ...base, operation, refusal: badRequest('name must be provided') }
   // The name of what is created stands in the body.
   return verb === 'create' ? { ...base, operation, name: '' } : { ...base, operation }
 }

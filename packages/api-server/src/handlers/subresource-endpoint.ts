@@ -26,7 +26,9 @@ import type { FieldManagement } from '../field-management/field-management-call.
 import { writeOptions, type WriteOptions } from './options.ts'
 import { appliedDraft, patchObject } from './writes/patch.ts'
 import { deduplicateOwners, dropGivenByServer } from './writes/write-checks.ts'
+import { reachAskedVersion, refuseExport } from './reads/get.ts'
 import { listRequestOf, matches } from './reads/list.ts'
+import type { Store } from '../storage/store.ts'
 import {
   checkName,
   checkNamespace,
@@ -45,6 +47,7 @@ import {
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 interface SubresourceEndpointParts {
+  readonly store: Store
   readonly clock: Clock
   readonly admission: AdmissionChain
   readonly fields: FieldManagement
@@ -188,6 +191,7 @@ export class SubresourceEndpoint {
     if (connects) query = await this.#admitConnection(call)
     if (method === 'GET' && call.subresource === '' && call.name === '')
       return this.#listed(call, await invoke(NO_WRITE_OPTIONS, undefined))
+    if (method === 'GET' && !connects && call.subresource !== 'log') await this.#judgeGet(call)
     if (connects || method === 'GET' || method === 'DELETE') {
       return this.#handlerAnswer(call, await invoke(NO_WRITE_OPTIONS, undefined))
     }
@@ -199,6 +203,14 @@ export class SubresourceEndpoint {
     })
     const owners = isOwnerless ? NO_OWNERS : undefined
     return this.#handlerAnswer(call, await invoke(options, body, method, owners))
+  }
+
+  /** A view has the versions of what it is a view of, a virtual resource has none. */
+  async #judgeGet(call: ResourceCall): Promise<void> {
+    refuseExport(call.info.query)
+    if (call.subresource === '') return
+    requireNamespace(call)
+    await reachAskedVersion(this.#parts, call.resource, call.info.query)
   }
 
   /** The query by which the connection is made: that of the request, unless admission has changed its options. */

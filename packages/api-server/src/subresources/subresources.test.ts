@@ -24,6 +24,12 @@ describe('scale', () => {
       [body.kind, body.spec, body.status],
       ['Scale', { replicas: 3 }, { replicas: 0, selector: 'app=a,tier in (x,y)' }],
     )
+    for (const [query, status] of [
+      ['resourceVersion=1', 200],
+      ['resourceVersion=abc', 500],
+      ['export=1', 400],
+    ] as const)
+      assert.equal((await call('GET', `${path}/d/scale?${query}`)).status, status, query)
     const put = await call('PUT', `${path}/d/scale`, {
       metadata: { name: 'd', namespace: 'a' },
       spec: { replicas: 7 },
