@@ -527,6 +527,16 @@ test('kinds in bodies: missing 400, another 422', async () => {
     [other.status, other.value.message],
     [422, 'Foo.spec-x.example.com "x" is invalid: kind: Invalid value: "Foo": must be Thing'],
   )
+  await server.request('POST', THINGS, thing('x'))
+  for (const [apiVersion, status, end] of [
+    [5, 422, 'cannot unmarshal number into Go struct field .apiVersion of type string'],
+    ['a/b/c', 422, 'unexpected GroupVersion string: a/b/c'],
+    ['a/', 500, "Object 'apiVersion' is missing in 'object has no apiVersion field'"],
+    ['/v1', 422, 'apiVersion: Invalid value: "v1": must be spec-x.example.com/v1'],
+  ] as const) {
+    const patched = await server.request('PATCH', `${THINGS}/x`, { apiVersion }, JSON_MERGE)
+    assert.deepEqual([patched.status, patched.value.message.slice(-end.length)], [status, end])
+  }
 })
 
 test('another kind in an update is told after a missing object, a foreign uid and the version', async () => {

@@ -284,8 +284,9 @@ export function rememberForeignKind(
   value: unknown,
   { expected, resource }: Decoding,
 ): void {
-  const sent = value as SentType
   if (resource?.custom !== true) return
+  const { kind, apiVersion } = value as SentType
+  const sent = { kind, apiVersion: withoutEmptyGroup(apiVersion) }
   if (sent.kind === expected.kind && sent.apiVersion === apiVersionOf(expected)) return
   foreignKinds.set(draft, { sent, expected })
 }

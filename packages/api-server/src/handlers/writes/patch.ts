@@ -184,19 +184,20 @@ export function appliedDraft(merged: Draft, configuration: Stored, decoding: Dec
 function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]): void {
   const { expected, resource } = decoding
   if (typeof patched !== 'object' || patched === null) return
+  for (const name of ['apiVersion', 'kind']) {
+    const value: unknown = patched[name]
+    if (typeof value !== 'string' && value !== undefined && value !== null)
+      throw invalidPatch(stringifyExact(patched), unreadableType(name, value))
+  }
+  const apiVersion = withoutEmptyGroup(patched['apiVersion'] ?? '')
+  if (apiVersion.split('/').length > 2)
+    throw invalidPatch(stringifyExact(patched), `unexpected GroupVersion string: ${apiVersion}`)
+  const { kind } = patched
   if (resource?.custom === true) {
-    checkPatchedCustomKind(patched)
+    checkPatchedCustomKind(patched, apiVersion)
     problems.push(...unknownInVersion(patched, decoding))
     return
   }
-  const { kind, apiVersion: sentVersion } = patched
-  for (const [name, value] of [
-    ['apiVersion', sentVersion],
-    ['kind', kind],
-  ] as const)
-    if (typeof value !== 'string' && value !== undefined && value !== null)
-      throw invalidPatch(stringifyExact(patched), unreadableType(name, value))
-  const apiVersion = withoutEmptyGroup(sentVersion ?? '')
   if (apiVersion === '') {
     if (expected.customScale === true) return
     for (const field of Object.keys(patched).toSorted()) {
@@ -208,26 +209,22 @@ function checkPatchedKind(patched: Draft, decoding: Decoding, problems: string[]
   }
   const sentKind = kind || expected.kind
   if (sentKind === expected.kind && apiVersion === apiVersionOf(expected)) return
-  const why =
-    apiVersion.split('/').length > 2
-      ? `unexpected GroupVersion string: ${apiVersion}`
-      : foreignKind(sentKind, apiVersion, decoding)
+  const why = foreignKind(sentKind, apiVersion, decoding)
   if (why !== undefined) throw invalidPatch(stringifyExact(patched), why)
 }
 
-function unreadableType(field: 'kind' | 'apiVersion', value: unknown): string {
+function unreadableType(field: string, value: unknown): string {
   return `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(value)} into Go struct field .${field} of type string`
 }
 
 /** Custom resources have to say what they are; whether it is the right thing is asked later. */
-function checkPatchedCustomKind(patched: Draft): void {
-  const { kind, apiVersion } = patched
-  const shown = stringifyExact(patched)
-  if (kind !== undefined && kind !== null && typeof kind !== 'string') {
-    throw invalidPatch(shown, unreadableType('kind', kind))
+function checkPatchedCustomKind(patched: Draft, apiVersion: string): void {
+  if (!patched['kind']) {
+    const shown = stringifyExact(patched)
+    throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`)
   }
-  if (!kind) throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`)
-  if (!apiVersion)
+  // A group alone is no version.
+  if (apiVersion === '' || apiVersion.endsWith('/'))
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 }
 
