@@ -405,6 +405,12 @@ test('a write through a version is defaulted and judged by the schema of that ve
   assert.deepEqual(stored.spec, { size: 1 })
 })
 
+test('a watch of custom resources may end as it begins', async () => {
+  const server = await serverWith(definition())
+  const watch = await server.watch(`${THINGS}?watch=true&timeoutSeconds=-1`)
+  assert.deepEqual([watch.events.map(({ type }) => type), watch.ended()], [['ERROR'], true])
+})
+
 test('Definition deletion with an instance that has a finalizer: Terminating True, creation 403, gone when the finalizer goes.', async () => {
   const server = await serverWith(definition())
   await server.request('POST', THINGS, {

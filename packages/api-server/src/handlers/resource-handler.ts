@@ -117,15 +117,18 @@ export class ResourceHandler {
       start: (sink) => {
         const stops = this.#watches.get(resource) ?? new Set()
         this.#watches.set(resource, stops)
-        const stop = watch.start({
+        // Some end before they have begun.
+        let stop: (() => void) | undefined
+        const redefined = (): void => stop?.()
+        stops.add(redefined)
+        stop = watch.start({
           send: (type, object) => sink.send(type, object),
           ready: () => sink.ready(),
           end: () => {
-            stops.delete(stop)
+            stops.delete(redefined)
             sink.end()
           },
         })
-        stops.add(stop)
         return stop
       },
     }
