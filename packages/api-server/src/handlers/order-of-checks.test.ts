@@ -83,12 +83,26 @@ test('Given a user without rights asking for an unknown resource, then 403, not 
 
 test('a collection that a selector pins to one name is listed by that name, and deleted by none', async () => {
   const { request } = await server()
-  const named = async (method: string): Promise<string> => {
-    const path = `${MAPS}?fieldSelector=metadata.name%3Da`
-    const { value } = await request(method, path, undefined, { authorization: undefined })
+  const named = async (method: string, path = MAPS): Promise<string> => {
+    const pinned = `${path}?fieldSelector=metadata.name%3Da`
+    const { value } = await request(method, pinned, undefined, { authorization: undefined })
     return value.message.split(' is forbidden')[0]
   }
   assert.deepEqual([await named('GET'), await named('DELETE')], ['configmaps "a"', 'configmaps'])
+  assert.equal(await named('GET', '/api/v1/watch/namespaces/default/configmaps'), 'configmaps')
+})
+
+test('what can be listed alone is judged as a list before its watch is refused', async () => {
+  const { request } = await server()
+  const watched = '/api/v1/componentstatuses?watch=true'
+  assert.equal((await request('GET', `${watched}&limit=x`)).status, 400)
+  assert.equal((await request('GET', watched, undefined, { accept: 'text/html' })).status, 406)
+  const refused = await request('GET', watched)
+  assert.deepEqual(message(refused), [
+    405,
+    'watch is not supported on resources of kind "componentstatuses"',
+  ])
+  assert.ok(refused.headers['warning'])
 })
 
 test('Given no credentials, then `/version` 200, `/apis` 403 as system:anonymous; a wrong bearer token: 401 everywhere', async () => {
@@ -488,6 +502,7 @@ test('Given an empty name before something else, then nothing is done to the col
     ['POST', `${MAPS}//kept`, 404, 'the server could not find the requested resource'],
     ['DELETE', `${MAPS}/kept//x`, 404, 'the server could not find the requested resource'],
     ['GET', `${pods}/x//status`, 404, 'the server could not find the requested resource'],
+    ['GET', '/api/v1/watch/pods/x', 404, 'the server could not find the requested resource'],
     [
       'DELETE',
       '/api/v1/nodes//status',

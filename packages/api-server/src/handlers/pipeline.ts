@@ -385,8 +385,8 @@ function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {
     const labelSelector = info.query.get('labelSelector')
     if (fieldSelector) {
       selectors.fieldSelector = fieldSelector
-      // Who may delete an object may not, for that, delete a collection of it alone.
-      if (name === '' && verb !== 'deletecollection')
+      // Who may delete an object may not, for that, delete a collection of it alone; below /watch/ the path names it.
+      if (name === '' && verb !== 'deletecollection' && !info.watchPath)
         name = pinnedName(termsOf(fieldSelector)) ?? ''
     }
     if (labelSelector) selectors.labelSelector = labelSelector

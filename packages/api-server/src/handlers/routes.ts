@@ -63,6 +63,7 @@ export function findRoute(
   const base = { resource, namespace, name, subresource }
   if (info.watchPath) {
     if (info.parts.length > 1 || !resource.info.verbs.includes('watch')) throw routeNotFound()
+    if (name !== '' && namespaced && !info.belowNamespace) throw routeNotFound()
     if (method !== 'GET') throw methodNotAllowed()
     return { ...base, operation: 'watch' }
   }
@@ -120,13 +121,11 @@ function customRoute(resource: ServedResource | undefined, info: RequestInfo): R
 function collectionOperation(
   method: string,
   info: RequestInfo,
-  { info: served }: ServedResource,
+  { info: { verbs, namespaced } }: ServedResource,
 ): Operation {
-  const { verbs, namespaced } = served
   if (method === 'GET' && verbs.includes('list')) {
-    if (!isWatch(info.query)) return 'list'
-    if (verbs.includes('watch')) return 'watch'
-    throw methodNotSupported(served, 'watch')
+    // What cannot be watched is judged as a list before it is refused.
+    return isWatch(info.query) && verbs.includes('watch') ? 'watch' : 'list'
   }
   const acrossNamespaces = namespaced && !info.belowNamespace
   // A resource that only takes creates is nowhere but in its namespaces.

@@ -8,8 +8,8 @@ import {
   type SubresourceHandler,
 } from '../contracts.ts'
 import type { Answer } from '../http/answer.ts'
-import { badRequest, namespaceMissing, unclassified } from '../http/errors.ts'
-import { withoutLastSlashes } from '../http/request-info.ts'
+import { badRequest, methodNotSupported, namespaceMissing, unclassified } from '../http/errors.ts'
+import { isWatch, withoutLastSlashes } from '../http/request-info.ts'
 import type { ParsedBody } from '../http/request-body.ts'
 import { headerOf } from '../http/exchange.ts'
 import { cloneJson } from '../registry/equality.ts'
@@ -270,7 +270,9 @@ export class SubresourceEndpoint {
 
   /** A virtual resource has no pages and no versions, but options are judged and labels and names are selected. */
   #listed(call: ResourceCall, answer: Awaited<ReturnType<SubresourceHandler['handle']>>): Answer {
-    const { resource, selection } = listRequestOf(call, false)
+    const watched = isWatch(call.info.query)
+    const { resource, selection } = listRequestOf(call, watched)
+    if (watched) throw methodNotSupported(resource.info, 'watch')
     const { items, ...list } = answer.body as Stored & { readonly items: readonly Stored[] }
     const selected = items.filter((item) => matches(resource, selection, item))
     return this.#handlerAnswer(call, { ...answer, body: { ...list, items: selected } })
