@@ -188,7 +188,11 @@ export class SubresourceEndpoint {
     const parentOf = (): Stored | undefined =>
       server.get(group, resource, call.namespace, call.name)
     const connects = CONNECTIONS.has(call.subresource)
-    if (connects) query = await this.#admitConnection(call)
+    if (connects) {
+      // Whatever it says.
+      if (query.has('dryRun')) throw badRequest('dryRun is not supported')
+      query = await this.#admitConnection(call)
+    }
     if (method === 'GET' && call.subresource === '' && call.name === '')
       return this.#listed(call, await invoke(NO_WRITE_OPTIONS, undefined))
     if (method === 'GET' && !connects && call.subresource !== 'log') await this.#judgeGet(call)

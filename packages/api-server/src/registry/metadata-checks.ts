@@ -46,11 +46,14 @@ const LOOKS: ReadonlyMap<string, readonly Look[]> = new Map(
 const MOST_KINDS: readonly Look[] = ['change']
 /** Kinds whose writes of the status are not looked at, though those of the object are. */
 const STATUSES_WITHOUT_LOOK = new Set(['CronJob', 'ValidatingAdmissionPolicy'])
+/** Subresources with rules of their own; the others are judged as the object is, and so is every one of a CertificateSigningRequest. */
+const WITH_OWN_RULES = new Set(['status', 'finalize'])
 
 function looksOf({ custom, info }: ServedResource, subresource = ''): readonly Look[] {
   if (custom) return MOST_KINDS
+  if (isCoreEvent(info)) return []
   const looks = LOOKS.get(info.kind) ?? MOST_KINDS
-  if (subresource !== 'status') return isCoreEvent(info) ? [] : looks
+  if (!WITH_OWN_RULES.has(subresource) || info.kind === 'CertificateSigningRequest') return looks
   if (STATUSES_WITHOUT_LOOK.has(info.kind)) return []
   return looks.includes('change') || info.kind === 'PersistentVolume' ? ['change'] : looks
 }
@@ -106,7 +109,7 @@ export function checkChangedMetadata(
     }
   }
   const looks = looksOf(resource, subresource)
-  const halves = subresource === '' && isLookedAtByHalves(resource, looks) ? 1 : looks.length
+  const halves = isLookedAtByHalves(resource, looks) ? 1 : looks.length
   take(looks.slice(0, halves))
   return () => take(looks.slice(halves))
 }

@@ -112,7 +112,10 @@ export function validateUpdate(
       lookAgain?.()
       rules.validate?.(draft, errors, context)
     }
-  } else own?.validateUpdate?.(draft, stored, errors, context)
+  } else {
+    own?.validateUpdate?.(draft, stored, errors, context)
+    lookAgain?.()
+  }
   refuse(resource, draft, errors)
 }
 

@@ -262,19 +262,21 @@ export const certificateSigningRequest: KindRules<CertificateSigningRequest> = {
     },
     validateUpdate(object, stored, errors) {
       validate(object, errors)
-      validateKept(object, stored, errors)
-      validateNoDecision(object, stored, errors)
-      const { certificate } = object.status ?? {}
-      if (stored.status?.certificate && certificate !== stored.status.certificate) {
-        errors.forbidden(
-          'status.certificate',
-          'updates may not modify existing certificate content',
-        )
-      } else if (certificate && certificate !== stored.status?.certificate) {
+      const certificate = object.status?.certificate ?? ''
+      const before = stored.status?.certificate ?? ''
+      const isChanged = certificate !== before
+      if (isChanged && certificate !== '') {
         const problem = certificatesProblem(Buffer.from(certificate, 'base64').toString('latin1'))
         if (problem !== undefined)
           errors.invalid('status.certificate', '<certificate data>', problem)
       }
+      validateKept(object, stored, errors)
+      validateNoDecision(object, stored, errors)
+      if (isChanged && before !== '')
+        errors.forbidden(
+          'status.certificate',
+          'updates may not modify existing certificate content',
+        )
     },
   },
   subresources: {

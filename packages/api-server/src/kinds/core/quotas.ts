@@ -8,6 +8,7 @@ import type {
 import { deepEqual } from '@gyropilot/api'
 import { ownValue } from '../../registry/equality.ts'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
+import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { compareQuantities, parseQuantity } from '@gyropilot/api'
 import { invalidAll, sortedKeys } from '@gyropilot/schema/validation/labels'
@@ -93,10 +94,10 @@ function validateScopeSelector(spec: StoredOf<ResourceQuotaSpec>, errors: FieldE
   const expressions = spec.scopeSelector?.matchExpressions ?? []
   const field = 'spec.scopeSelector.matchExpressions'
   const shown = {
-    MatchExpressions: expressions.map(({ scopeName = '', operator = '', values = null }) => ({
-      ScopeName: scopeName,
-      Operator: operator,
-      Values: values,
+    MatchExpressions: expressions.map((expression) => ({
+      ScopeName: expression.scopeName ?? '',
+      Operator: expression.operator ?? '',
+      Values: givenValue(expression, 'values'),
     })),
   }
   for (const { scopeName = '', operator = '', values = [] } of expressions) {

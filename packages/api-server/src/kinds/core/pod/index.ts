@@ -26,7 +26,6 @@ const METADATA_OF_THE_MAIN_RESOURCE = [
   'finalizers',
   'ownerReferences',
   'deletionTimestamp',
-  'deletionGracePeriodSeconds',
 ] as const
 
 /** Of what was sent, a subresource takes its own part of the spec. */
