@@ -105,3 +105,31 @@ test('another server may have other versions of a group that is served here', as
   ] as const)
     assert.equal((await request('GET', path)).status, expected, path)
 })
+
+test('the list tells of built-in versions that have an APIService, and groups of one priority by the names of these', async () => {
+  const { request, listed, aggregated, announce } = await discovering()
+  const all = await aggregated()
+  const unannounced = ['v1.autoscaling', 'v1.batch']
+  for (const name of unannounced) await request('DELETE', `${API_SERVICES}/${name}`)
+  const left = all
+    .filter((group) => group !== 'batch v1')
+    .map((group) => (group === 'autoscaling v2 v1' ? 'autoscaling v2' : group))
+  assert.deepEqual([await listed(), await aggregated()], [left, all])
+  for (const [name, version] of [
+    ['autoscaling', 'v2'],
+    ['batch', 'v1'],
+  ]) {
+    const { value } = await request('GET', `/apis/${name}`)
+    assert.deepEqual(value.versions, [{ groupVersion: `${name}/${version}`, version }])
+  }
+  for (const [group, version] of [
+    ['a.example.com', 'v2'],
+    ['b.example.com', 'v1'],
+  ] as const)
+    await announce(group, version, { groupPriorityMinimum: 5 })
+  const names = ['a.example.com v2', 'b.example.com v1']
+  assert.deepEqual(
+    [await listed(), await aggregated()].map((groups) => groups.slice(-2)),
+    [names.toReversed(), names],
+  )
+})

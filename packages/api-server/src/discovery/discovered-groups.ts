@@ -25,17 +25,51 @@ const HIGHEST: Priorities = { group: 20_001, version: 1_001 }
 const OF_DEFINITIONS: Priorities = { group: 1_000, version: 100 }
 const STEP = 0.001
 
-/** By falling priority, the same by name. What is built in and has no APIService stays behind what it follows in the table. */
+interface RankedGroup extends DiscoveredGroup {
+  readonly rank: number
+}
+
+/** All that is served, by falling priority, the same by name. */
 export function discoveredGroups(
   registry: ResourceRegistry,
   announced: Announcements,
 ): readonly DiscoveredGroup[] {
+  return rankedGroups(registry, announced).toSorted(
+    (a, b) => b.rank - a.rank || compareStrings(a.group, b.group),
+  )
+}
+
+/** Less what is built in and has no APIService; the same priority by the first name of the APIServices that say it. */
+export function listedGroups(
+  registry: ResourceRegistry,
+  announced: Announcements,
+): readonly DiscoveredGroup[] {
+  return rankedGroups(registry, announced)
+    .flatMap(({ group, versions: all, rank }) => {
+      const needsNone = group === AGGREGATOR || !registry.isBuiltInGroup(group)
+      const priorityOf = ({ version }: DiscoveredVersion): number | undefined =>
+        announced.prioritiesOf(group, version)?.group ?? (needsNone ? rank : undefined)
+      const versions = all.filter((served) => priorityOf(served) !== undefined)
+      const [first] = versions
+        .filter((served) => priorityOf(served) === rank)
+        .map(({ version }) => `${version}.${group}`)
+        .toSorted(compareStrings)
+      return first === undefined ? [] : [{ group, versions, rank, first }]
+    })
+    .toSorted((a, b) => b.rank - a.rank || compareStrings(a.first, b.first))
+}
+
+/** What is built in and has no APIService stays behind what it follows in the table. */
+function rankedGroups(
+  registry: ResourceRegistry,
+  announced: Announcements,
+): readonly RankedGroup[] {
   const byGroup = new Map<string, DiscoveredVersion[]>()
   for (const { group, versions } of registry.groups()) byGroup.set(group, [...versions])
   for (const version of announced.versions())
     byGroup.set(version.group, [...(byGroup.get(version.group) ?? []), version])
   let before = HIGHEST.group
-  const ranked = [...byGroup].map(([group, versions]) => {
+  return [...byGroup].map(([group, versions]) => {
     const isBuiltIn = registry.isBuiltInGroup(group)
     if (group === AGGREGATOR) return { group, versions, rank: HIGHEST.group }
     const said = versions.flatMap(({ version }) => announced.prioritiesOf(group, version) ?? [])
@@ -44,7 +78,6 @@ export function discoveredGroups(
     before = rank
     return { group, versions: ordered(versions, isBuiltIn, announced), rank }
   })
-  return ranked.toSorted((a, b) => b.rank - a.rank || compareStrings(a.group, b.group))
 }
 
 function ordered(

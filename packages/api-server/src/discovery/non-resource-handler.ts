@@ -4,7 +4,7 @@ import type { MetricsRegistry } from '@gyropilot/foundation'
 import type { NonResourceHandler } from '../handlers/pipeline.ts'
 import type { UserInfo } from '../contracts.ts'
 import { AGGREGATED_PARAMETERS, AGGREGATED_TYPE } from '../aggregation/discovered.ts'
-import { discoveredGroups } from './discovered-groups.ts'
+import { listedGroups, discoveredGroups } from './discovered-groups.ts'
 import type { Announcements, DiscoveredGroup } from './discovered-groups.ts'
 import type { Answer } from '../http/answer.ts'
 import { methodNotAllowed, routeNotFound } from '../http/errors.ts'
@@ -161,9 +161,9 @@ export class NonResources implements NonResourceHandler {
         return this.#aggregatedAnswer(request, true) ?? apiVersions(this.#parts.serverAddress())
       case '/apis':
         if (info.path === path)
-          return this.#aggregatedAnswer(request, false) ?? groupList(this.#groups())
+          return this.#aggregatedAnswer(request, false) ?? groupList(this.#listedGroups())
         // With a slash the list alone is known, with more nothing.
-        return info.path === '/apis/' ? groupList(this.#groups()) : undefined
+        return info.path === '/apis/' ? groupList(this.#listedGroups()) : undefined
       case '/.well-known/openid-configuration':
         return openId && cacheable(request, openId.configuration(), 'application/json')
       case '/openid/v1/jwks':
@@ -177,8 +177,13 @@ export class NonResources implements NonResourceHandler {
     if (name === '' || parts.length > 3) return undefined
     if (parts.length === 3)
       return registry.hasGroup(name) ? this.#resources(name, parts[2]!) : undefined
-    const found = this.#groups().find((discovered) => discovered.group === name)
+    // Without an APIService the group tells of itself.
+    const found = [...this.#listedGroups(), ...this.#groups()].find((one) => one.group === name)
     return found && group(found)
+  }
+
+  #listedGroups(): readonly DiscoveredGroup[] {
+    return listedGroups(this.#parts.registry, this.#parts.foreign)
   }
 
   #groups(): readonly DiscoveredGroup[] {
