@@ -7,7 +7,15 @@ import { CostMeter, RULES_ENVIRONMENT, compile } from './index.ts'
 import type { Compiled } from './index.ts'
 import { quantityValue } from './libraries/quantity.ts'
 import { semverValue } from './libraries/semver.ts'
-import { BOOL, DYN, STRING, mapType, objectType, opaqueType, typeText } from './checking/types.ts'
+import {
+  BOOL,
+  DYN,
+  STRING,
+  mapType,
+  objectType,
+  opaqueType,
+  fullTypeText,
+} from './checking/types.ts'
 import { ArrayList, CelMap, EMPTY_MAP, EntryMap, EvaluationError } from './values/values.ts'
 import type { Value } from './values/values.ts'
 
@@ -21,7 +29,7 @@ const DEVICE_TYPE = objectType('kubernetes.DRADevice', {
   capacity: mapType(STRING, mapType(STRING, opaqueType('kubernetes.Quantity'))),
 })
 
-const DEVICE_ENVIRONMENT = RULES_ENVIRONMENT.withVariables({ device: DEVICE_TYPE })
+const DEVICE_ENVIRONMENT = RULES_ENVIRONMENT.withVariables({ device: DEVICE_TYPE }).withBindings()
 
 export interface DeviceSelector {
   /** Throws EvaluationError, or CostExceeded. */
@@ -30,10 +38,10 @@ export interface DeviceSelector {
 
 /** Throws CompileError or ProgramError; an expression of another type than bool is a TypeError. */
 export function compileDeviceSelector(expression: string): DeviceSelector {
-  const program: Compiled = compile(expression, DEVICE_ENVIRONMENT)
-  const { kind } = program.type
-  if (kind !== 'bool' && kind !== 'dyn')
-    throw new TypeError(`must evaluate to bool or the unknown type, not ${typeText(program.type)}`)
+  const program: Compiled = compile(expression, DEVICE_ENVIRONMENT, (type) => {
+    if (type.kind !== 'bool' && type.kind !== 'dyn')
+      throw new TypeError(`must evaluate to bool or the unknown type, not ${fullTypeText(type)}`)
+  })
   return {
     selects(driver, device) {
       const value = deviceValue(driver, device)

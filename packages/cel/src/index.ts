@@ -47,9 +47,14 @@ export interface Compiled extends Program {
   uses(variable: string): boolean
 }
 
-/** Throws CompileError or ProgramError. */
-export function compile(text: string, environment: Environment): Compiled {
-  const checked = check(text, parse(text), environment)
+/** Throws CompileError or ProgramError, and between them, before constants are evaluated, what `judge` throws. */
+export function compile(
+  text: string,
+  environment: Environment,
+  judge?: (type: CelType) => void,
+): Compiled {
+  const checked = check(text, parse(text, environment.hasBindings), environment)
+  judge?.(checked.type)
   return {
     ...plan(checked),
     type: checked.type,

@@ -34,18 +34,19 @@ export function compileExpression(
   environment: Environment,
   results: readonly CelType[],
 ): Compiled {
-  let program: Compiled
   try {
-    program = compile(text, environment)
+    return compile(text, environment, (type) => requireType(type, results))
   } catch (error) {
     if (error instanceof CompileError)
       throw new ExpressionError(`compilation failed: ${error.message}`)
     if (error instanceof ProgramError) throw new ConstantError(error.message)
     throw error
   }
-  const { type } = program
+}
+
+function requireType(type: CelType, results: readonly CelType[]): void {
   const isDynamic = results.some(({ kind }) => kind === 'dyn')
-  if (isDynamic || results.some((result) => typeText(result) === typeText(type))) return program
+  if (isDynamic || results.some((result) => typeText(result) === typeText(type))) return
   const wanted =
     results.length === 1
       ? fullTypeText(results[0]!)

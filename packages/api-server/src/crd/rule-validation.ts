@@ -7,7 +7,7 @@ import { cel } from '@gyropilot/cel/load'
 import type { CelType } from '@gyropilot/cel/types'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { MAX_REQUEST_BYTES, SELF_TYPE, declaredType } from '@gyropilot/cel/schema-types'
-import { compileRule, ruleEnvironment, rulesAt, whyNot } from './rules.ts'
+import { WrongType, compileRule, ruleEnvironment, rulesAt, whyNot } from './rules.ts'
 import type { RuleSource } from './rules.ts'
 import {
   additionalOf,
@@ -171,14 +171,16 @@ export class RuleCheck implements PlaceRules {
     const at = `${path}.messageExpression`
     let program: Compiled
     try {
-      program = cel().compile(text, ruleEnvironment(type, source))
+      program = cel().compile(text, ruleEnvironment(type, source), ({ kind }) => {
+        if (kind !== 'string') throw new WrongType()
+      })
     } catch (error) {
-      this.#refuse(at, source, `messageExpression ${whyNot(error, 'instantiation')}`)
+      const why =
+        error instanceof WrongType ? 'must evaluate to a string' : whyNot(error, 'instantiation')
+      this.#refuse(at, source, `messageExpression ${why}`)
       return
     }
-    if (program.type.kind !== 'string')
-      this.#refuse(at, source, 'messageExpression must evaluate to a string')
-    else this.#cost(text, 'estimated messageExpression cost', program.estimate().max, at)
+    this.#cost(text, 'estimated messageExpression cost', program.estimate().max, at)
   }
 
   /** The value shown is the whole rule, as the reference server's type of it is encoded. */

@@ -90,12 +90,17 @@ export function rulesAt(schema: Schema): readonly RuleSource[] {
   return (schema['x-kubernetes-validations'] ?? []) as readonly RuleSource[]
 }
 
+/** An expression that gives something else than its place asks for. */
+export class WrongType extends Error {}
+
 /** A rule that gives a bool, or why it is none. */
 export function compileRule(source: RuleSource, type: CelType): Compiled | string {
   try {
-    const program = cel().compile(source.rule, ruleEnvironment(type, source))
-    return program.type.kind === 'bool' ? program : 'cel expression must evaluate to a bool'
+    return cel().compile(source.rule, ruleEnvironment(type, source), ({ kind }) => {
+      if (kind !== 'bool') throw new WrongType()
+    })
   } catch (error) {
+    if (error instanceof WrongType) return 'cel expression must evaluate to a bool'
     return whyNot(error, 'program instantiation')
   }
 }

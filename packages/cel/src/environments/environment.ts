@@ -7,17 +7,21 @@ export class Environment {
   readonly #functions: ReadonlyMap<string, readonly Overload[]>
   readonly #constants: ReadonlyMap<string, CelType>
   readonly #structs: readonly ((name: string) => ObjectType | undefined)[]
+  /** Whether `cel.bind(name, value, expression)` gives a value a name. */
+  readonly hasBindings: boolean
 
   private constructor(
     variables: ReadonlyMap<string, CelType>,
     functions: ReadonlyMap<string, readonly Overload[]>,
     constants: ReadonlyMap<string, CelType>,
     structs: readonly ((name: string) => ObjectType | undefined)[],
+    hasBindings = false,
   ) {
     this.#variables = variables
     this.#functions = functions
     this.#constants = constants
     this.#structs = structs
+    this.hasBindings = hasBindings
   }
 
   static of(libraries: readonly Library[]): Environment {
@@ -37,15 +41,23 @@ export class Environment {
   /** Names may be dotted: `authorizer.requestResource` is a variable of its own. */
   withVariables(variables: Readonly<Record<string, CelType>>): Environment {
     const all = new Map([...this.#variables, ...Object.entries(variables)])
-    return new Environment(all, this.#functions, this.#constants, this.#structs)
+    return new Environment(all, this.#functions, this.#constants, this.#structs, this.hasBindings)
+  }
+
+  withBindings(): Environment {
+    return new Environment(this.#variables, this.#functions, this.#constants, this.#structs, true)
   }
 
   /** Types that literals `Name{...}` may construct. */
   withStructs(find: (name: string) => ObjectType | undefined): Environment {
-    return new Environment(this.#variables, this.#functions, this.#constants, [
-      ...this.#structs,
-      find,
-    ])
+    const structs = [...this.#structs, find]
+    return new Environment(
+      this.#variables,
+      this.#functions,
+      this.#constants,
+      structs,
+      this.hasBindings,
+    )
   }
 
   variable(name: string): CelType | undefined {

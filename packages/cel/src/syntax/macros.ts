@@ -225,6 +225,24 @@ function bind(site: Site, variable: Identifier, value: Expression, body: Express
   }
 }
 
+/** `cel.bind(x, value, body)`. */
+export function expandBinding(
+  name: string,
+  target: Expression | undefined,
+  args: readonly Expression[],
+  offset: number,
+): Expression | Refusal | undefined {
+  const isBinding = name === 'bind' && target?.kind === 'identifier' && target.name === 'cel'
+  if (!isBinding || args.length !== 3) return undefined
+  const [variable, value, body] = args as [Expression, Expression, Expression]
+  if (variable.kind !== 'identifier')
+    return {
+      problem: 'cel.bind() variable names must be simple identifiers',
+      offset: variable.offset,
+    }
+  return bind({ target, args, offset }, variable, value, body)
+}
+
 const OPTIONAL_MACROS = new Set(['optMap', 'optFlatMap'])
 const UNUSED = '#unused'
 

@@ -3,7 +3,7 @@ import type { Expression, MapEntry, StructField } from './ast.ts'
 import { qualifiedName } from './ast.ts'
 import { RESERVED } from './lexer.ts'
 import type { Token } from './lexer.ts'
-import { expandMacro } from './macros.ts'
+import { expandBinding, expandMacro } from './macros.ts'
 import { CompileError } from './source.ts'
 import { BYTES_WITH_RUNES, numberOf } from './literals.ts'
 import { EXPECTED, TokenStream, isFieldName } from './token-stream.ts'
@@ -20,18 +20,20 @@ const LEVELS: readonly (readonly string[])[] = [
   ['*', '/', '%'],
 ]
 
-/** Throws CompileError. */
-export function parse(text: string): Expression {
-  return new Parser(text).parse()
+/** `hasBindings`: `cel.bind()` is a macro. Throws CompileError. */
+export function parse(text: string, hasBindings = false): Expression {
+  return new Parser(text, hasBindings).parse()
 }
 
 class Parser {
   readonly #text: string
   readonly #tokens: TokenStream
+  readonly #hasBindings: boolean
   #depth = 0
 
-  constructor(text: string) {
+  constructor(text: string, hasBindings: boolean) {
     this.#text = text
+    this.#hasBindings = hasBindings
     this.#tokens = new TokenStream(text)
   }
 
@@ -200,7 +202,9 @@ class Parser {
 
   #callOf(name: string, target: Expression | undefined, open: Token): Expression {
     const args = this.#arguments()
-    const expansion = expandMacro(name, target, args, open.offset)
+    const expansion =
+      expandMacro(name, target, args, open.offset) ??
+      (this.#hasBindings ? expandBinding(name, target, args, open.offset) : undefined)
     if (expansion !== undefined) {
       if (!('problem' in expansion)) return expansion
       this.#tokens.problem(expansion, expansion.problem)

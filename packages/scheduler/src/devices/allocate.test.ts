@@ -29,6 +29,11 @@ test('a choice that leaves others without is taken back', () => {
   const any = claim({ requests: [request('any')] })
   const red = claim({ requests: [request('red', { selectors: ofModel('red') })] })
   assert.deepEqual(served([any, red], [slice('s', devices)]), ['any=y', 'red=x'])
+  const named = selecting(
+    'cel.bind(d, device.attributes["d.example.com"], d.model == "blue" && has(d.model))',
+  )
+  const blue = claim({ requests: [request('blue', { selectors: [named] })] })
+  assert.deepEqual(served([any, blue], [slice('s', devices)]), ['any=x', 'blue=y'])
 })
 
 test('all means every device that suits, at least one, and none that is taken', () => {

@@ -31,6 +31,16 @@ const RESULTS: Readonly<Record<string, readonly CelType[]>> = {
   applyConfiguration: [PATCH('Object')],
 }
 
+/** Places whose expressions are read without the blanks around them. */
+const TRIMMED: ReadonlySet<ExpressionPlace> = new Set([
+  'condition',
+  'audit',
+  'jsonPatch',
+  'applyConfiguration',
+])
+/** Places that know the types of patches. */
+const PATCHES: ReadonlySet<ExpressionPlace> = new Set(['jsonPatch', 'applyConfiguration'])
+
 type ExpressionPlace =
   | 'condition'
   | 'validation'
@@ -43,15 +53,13 @@ type ExpressionPlace =
 /** The expressions of one policy or webhook, which see the variables that were declared before them. */
 export class ExpressionCheck {
   readonly #params: boolean
-  readonly #patches: boolean
   readonly #hasVariables: boolean
   readonly #variables: Record<string, CelType> = {}
 
-  constructor(spec: Stored, patches = false) {
+  constructor(spec: Stored, isMutating = false) {
     this.#params = Boolean(spec['paramKind'])
-    this.#patches = patches
     // Mutating policies may always name variables, though there be none.
-    this.#hasVariables = patches || (spec['variables'] ?? []).length > 0
+    this.#hasVariables = isMutating || (spec['variables'] ?? []).length > 0
   }
 
   /** Reports an expression that is missing or does not compile. */
@@ -62,8 +70,9 @@ export class ExpressionCheck {
     field: string,
     missing = 'expression is not specified',
   ): CelType | undefined {
-    const text = expression ?? ''
-    if (text.trim() === '') {
+    const given = expression ?? ''
+    const text = TRIMMED.has(place) ? given.trim() : given
+    if (given.trim() === '') {
       errors.required(field, missing)
       return undefined
     }
@@ -74,7 +83,7 @@ export class ExpressionCheck {
     const variables = none ? {} : { variables: { ...this.#variables } }
     const environment = cel().policyEnvironment({
       params: this.#params,
-      patches: this.#patches,
+      patches: PATCHES.has(place),
       authorizer: place !== 'message',
       ...variables,
     })
@@ -82,7 +91,8 @@ export class ExpressionCheck {
       return compileExpression(text, environment, RESULTS[place]!).type
     } catch (error) {
       if (error instanceof ConstantError) errors.internal(field, error.message)
-      else if (error instanceof ExpressionError) errors.invalid(field, expression, error.message)
+      else if (error instanceof ExpressionError)
+        errors.invalid(field, place === 'audit' ? given : text, error.message)
       else throw error
       return undefined
     }
