@@ -13,10 +13,10 @@ export type NameCheck = (name: string, generated: boolean, object: Stored) => re
 /** How the names of a kind are checked. */
 export type NameRule = 'subdomain' | 'label' | 'path-segment' | NameCheck
 
-/** A generated name is checked without the hyphen that its random part follows. */
+/** A generated name is checked without the hyphen that its random part follows, and with a letter for what stands before that. */
 function withPrefix(check: (name: string) => readonly string[]): NameCheck {
   return (name, generated) =>
-    check(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -1)}a` : name)
+    check(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -2)}a` : name)
 }
 
 const checks: Readonly<Record<Extract<NameRule, string>, NameCheck>> = {

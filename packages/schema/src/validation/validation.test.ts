@@ -103,9 +103,11 @@ test('metadata: managers and subresources of managedFields are short and can be 
   ])
 })
 
-test('generateName is checked without its hyphen', () => {
-  assert.deepEqual(metadata({ generateName: 'a-', name: 'a-1' }), [])
-  assert.equal(metadata({ generateName: 'A-', name: 'A-1' }).length, 2)
+test('generateName is checked with a letter for its hyphen and what stands before it', () => {
+  for (const generateName of ['a-', 'A-', '--', `${'a'.repeat(253)}-`])
+    assert.deepEqual(metadata({ generateName, name: 'a' }), [], generateName)
+  for (const generateName of ['-', 'A', 'A--', `${'a'.repeat(254)}-`])
+    assert.equal(metadata({ generateName, name: 'a' }).length, 1, generateName)
 })
 
 test('owners and finalizers', () => {

@@ -296,6 +296,17 @@ test('a generateName gets an ending, but that of an IPAddress, which is an addre
   assert.match(wrong.value.message, /^IPAddress.networking.k8s.io "ip-" is invalid: \[/)
 })
 
+test('the label with a generated name comes when all is judged', async () => {
+  const { request } = await createTestServer()
+  const create = (generateName: string) =>
+    request('POST', '/api/v1/namespaces', { metadata: { generateName } })
+  const { name, labels, managedFields } = (await create('n-')).value.metadata
+  assert.deepEqual(labels, { 'kubernetes.io/metadata.name': name })
+  assert.deepEqual(managedFields[0].fieldsV1, { 'f:metadata': { 'f:generateName': {} } })
+  const fields = (await create('_-')).value.details.causes.map(({ field }: AnyValue) => field)
+  assert.deepEqual(fields, ['metadata.name'])
+})
+
 test('what a dry run of 1.36 fills in: the finalizer of an attributes class, times of taints and of a gate, optional keys of files', async () => {
   const server = await createTestServer()
   const create = async (path: string, body: object): Promise<AnyValue> => {

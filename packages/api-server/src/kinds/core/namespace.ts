@@ -22,8 +22,6 @@ export const namespace: KindRules<Namespace> = {
   },
   canonicalize: keepNameLabel,
   prepareForCreate(object) {
-    // A generated name was not known before.
-    keepNameLabel(object)
     object.spec ??= {}
     const finalizers = object.spec.finalizers ?? []
     object.spec.finalizers = finalizers.includes('kubernetes')

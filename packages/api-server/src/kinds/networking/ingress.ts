@@ -188,7 +188,9 @@ export const ingress: KindRules<Ingress> = {
       ),
   },
   warnings: (object, stored) =>
-    stored !== undefined || object.metadata?.annotations?.[CLASS] === undefined
+    stored !== undefined ||
+    object.spec?.ingressClassName !== undefined ||
+    object.metadata?.annotations?.[CLASS] === undefined
       ? []
       : [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`],
   columns: tableColumns('networking.k8s.io/ingresses', {

@@ -170,7 +170,7 @@ function imageSecretWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   for (const [index, { name = '' }] of (spec.imagePullSecrets ?? []).entries()) {
     const at = `${field}.imagePullSecrets[${index}].name`
     if (name === '') empty.push(`${at}: invalid empty name ${JSON.stringify(name)}`)
-    else if (seen.has(name)) twice.push(`${at}: duplicate name ${JSON.stringify(name)}`)
+    if (seen.has(name)) twice.push(`${at}: duplicate name ${JSON.stringify(name)}`)
     seen.add(name)
   }
   return [...twice, ...empty]
