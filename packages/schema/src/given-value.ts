@@ -18,6 +18,11 @@ export function emptyGiven(
   return holder === undefined ? undefined : empties.get(holder)?.[field]
 }
 
+/** The fields that a client gave empty and that are left out. */
+export function fieldsGivenEmpty(holder: object): readonly string[] {
+  return Object.keys(empties.get(holder) ?? {}).filter((field) => !Object.hasOwn(holder, field))
+}
+
 /** What was given empty in `from` was so in `to`, which has the same fields. */
 export function passEmpties(from: object, to: object): void {
   const known = empties.get(from)

@@ -1,4 +1,5 @@
 /** Schemas as the reference server prints them: its internal type. */
+import { passEmpties } from '@gyropilot/schema/given-value'
 import { internalForm } from '@gyropilot/schema/internal-form'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { isObject } from './structural-schema.ts'
@@ -15,6 +16,7 @@ export function internalItems(items: unknown): Draft {
 /** Inside, what is a schema or something else is a struct with a field for each. */
 function wrapped(schema: Schema): Draft {
   const form: Draft = { ...schema }
+  passEmpties(schema, form)
   for (const keyword of ['properties', 'patternProperties', 'definitions'] as const) {
     const map = schema[keyword]
     if (isObject(map))

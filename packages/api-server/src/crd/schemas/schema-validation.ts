@@ -2,6 +2,7 @@
  * Which schemas a definition may carry. Contract: docs/behaviour/api-server/custom-resources.md, Structural schema.
  */
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { fieldsGivenEmpty } from '@gyropilot/schema/given-value'
 import { RuleCheck } from '../rule-validation.ts'
 import { checkDefaults } from './default-validation.ts'
 import { internalSchema } from './internal-schema.ts'
@@ -67,6 +68,8 @@ function foreignKeyword(schema: Schema): string | undefined {
     if (!isEmpty) return keyword
   }
   if (schema.type === 'null' || Array.isArray(schema.items)) return 'type'
+  const preserve = 'x-kubernetes-preserve-unknown-fields'
+  if (schema[preserve] === false) return preserve
   for (const part of partsOf(schema)) {
     const found = foreignKeyword(part)
     if (found !== undefined) return found
@@ -123,10 +126,13 @@ function checkRootForStatus(schema: Schema, path: string, errors: FieldErrors): 
     )
     return
   }
-  const isRefused = Object.entries(schema).some(
-    ([keyword, value]) => !STATUS_ROOT_KEYWORDS.has(keyword) && value !== false && value !== '',
-  )
-  if (isRefused)
+  const isRefused = ([keyword, value]: readonly [string, unknown?]): boolean =>
+    !STATUS_ROOT_KEYWORDS.has(keyword) && value !== false && value !== ''
+  const given = [
+    ...Object.entries(schema),
+    ...fieldsGivenEmpty(schema).map((name) => [name] as const),
+  ]
+  if (given.some(isRefused))
     errors.invalid(
       path,
       internalSchema(schema),

@@ -84,12 +84,7 @@ function checkType(schema: Schema, path: string, place: Place, errors: FieldErro
     const message = 'must be object if x-kubernetes-embedded-resource is true'
     if (type) errors.invalid(at, type, message)
     else errors.required(at, message)
-  } else if (
-    !type &&
-    !isIntOrString(schema) &&
-    // Whatever it says: that it says false is told elsewhere.
-    schema['x-kubernetes-preserve-unknown-fields'] === undefined
-  )
+  } else if (!type && !isIntOrString(schema) && !preservesUnknown(schema))
     errors.required(at, NO_TYPE[place])
   if (place === 'root' && type && type !== 'object')
     errors.invalid(at, type, 'must be object at the root')
@@ -141,7 +136,7 @@ function checkBranches(
 ): void {
   for (const [branch, branchPath, keyword, index] of branchesOf(schema, path)) {
     if (keyword === 'anyOf' && skipAnyOf) continue
-    const skipInside = keyword === 'allOf' && index === 0 && skipFirstAllOf && !skipAnyOf
+    const skipInside = keyword === 'allOf' && index === 0 && skipFirstAllOf
     checkBranch(branch, branchPath, skipInside, errors)
   }
   const { pattern } = schema
