@@ -74,6 +74,7 @@ for (const [path, ref, status, message] of [
   ],
   ['rolebindings', roleRef('ClusterRole', ''), 400, 'Name parameter required.'],
   ['clusterrolebindings', roleRef('Role', 'x'), 400, 'Namespace parameter required.'],
+  ['clusterrolebindings', roleRef('Role', ''), 400, 'Namespace parameter required.'],
 ] as const)
   test(`${path} of ${JSON.stringify(ref)}: the role is looked for before the binding is judged`, async () => {
     const base = path === 'rolebindings' ? inNamespace : cluster

@@ -72,8 +72,8 @@ function checkBinding(world: AdmissionWorld, request: AdmissionRequest): void {
   if (plural === undefined)
     throw unclassified(`unsupported role reference kind: ${JSON.stringify(kind)}`)
   if (hasVerb(world, request, 'bind', plural, name)) return
-  if (name === '') throw badRequest('Name parameter required.')
   if (kind === 'Role' && request.namespace === '') throw badRequest('Namespace parameter required.')
+  if (name === '') throw badRequest('Name parameter required.')
   const rules = world.authorizer.roleRules(kind, request.namespace, name)
   if (rules === undefined) throw notFound(request.resource, name)
   checkHeld(world, request, rules)
