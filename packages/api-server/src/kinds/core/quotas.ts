@@ -112,7 +112,7 @@ function validateScopeSelector(spec: StoredOf<ResourceQuotaSpec>, errors: FieldE
     validateScopeValues(operator, values, errors, field)
   }
   const names = expressions.map(({ scopeName = '' }) => scopeName)
-  refuseConflicts(names, errors, field, spec.scopes ?? null)
+  refuseConflicts(names, errors, field, givenValue(spec, 'scopes'))
 }
 
 function validateScopeValues(
@@ -184,7 +184,7 @@ export const resourceQuota: KindRules<ResourceQuota> = {
     const scopes = (quota: StoredOf<ResourceQuota>): string[] =>
       [...(quota.spec?.scopes ?? [])].toSorted()
     if (!deepEqual(scopes(object), scopes(stored)))
-      errors.invalid('spec.scopes', object.spec?.scopes ?? null, 'field is immutable')
+      errors.invalid('spec.scopes', givenValue(object.spec, 'scopes'), 'field is immutable')
   },
   status: {
     validateUpdate(object, _stored, errors) {

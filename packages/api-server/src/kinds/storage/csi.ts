@@ -11,9 +11,10 @@ import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { semanticallyEqual } from '../../registry/equality.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { givenValue } from '@gyropilot/schema/given-value'
 import { compareQuantities } from '@gyropilot/api'
 import { selectorForm } from '@gyropilot/schema/internal-form'
-import { invalidAll, sortedKeys, validateLabelSelector } from '@gyropilot/schema/validation/labels'
+import { invalidAll, validateLabelSelector } from '@gyropilot/schema/validation/labels'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { ageColumn, column, nameColumn, tableColumns } from '../columns.ts'
@@ -90,14 +91,7 @@ export function validateImmutable<T extends object>(
   shown: string = field,
 ): void {
   if (!deepEqual(object[field] ?? null, stored[field] ?? null))
-    errors.invalid(shown, printedMap(object[field] ?? null), 'field is immutable')
-}
-
-/** Messages show a map by its keys, whatever order it was sent in. */
-function printedMap(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const map = value as Readonly<Record<string, unknown>>
-  return Object.fromEntries(sortedKeys(map).map((key) => [key, map[key]]))
+    errors.invalid(shown, givenValue(object as Stored, field), 'field is immutable')
 }
 
 export const csiDriver: KindRules<CSIDriver> = {

@@ -4,7 +4,7 @@ import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import { keep } from '../../../registry/kept-field.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { copyGiven } from '@gyropilot/schema/given-value'
+import { copyGiven, givenValue } from '@gyropilot/schema/given-value'
 import { internalDiff, internalForm, storedForm } from '@gyropilot/schema/internal-form'
 import { validateRange } from '@gyropilot/schema/validation/numbers'
 import { isMirrorPod, validateAnnotationsUpdate } from './annotations.ts'
@@ -109,7 +109,7 @@ function withoutAllowedChanges(
     if (!added) {
       errors.invalid(
         'spec.nodeSelector',
-        mended.nodeSelector ?? null,
+        givenValue(mended, 'nodeSelector'),
         'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
       )
     }
