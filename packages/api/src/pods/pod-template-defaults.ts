@@ -45,18 +45,28 @@ const DOMAIN =
   '(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?'
 const COMPONENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
 const REFERENCE = new RegExp(
-  `^(?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
+  `^((?:${DOMAIN}/)?${COMPONENT}(?:/${COMPONENT})*)(?::([\\w][\\w.-]{0,127}))?(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`,
 )
-const NAME_LIMIT = 255
+const PATH_LIMIT = 255
 /** Of an image in a runtime: no name. */
 const IMAGE_ID = /^[0-9a-f]{64}$/
 
 /** `x` and `x:latest` are pulled always; other tags, digests and what is no image reference, when absent. */
 export function pullPolicyOf(image: string): string {
-  const match = image.length > NAME_LIMIT || IMAGE_ID.test(image) ? null : REFERENCE.exec(image)
+  const match = IMAGE_ID.test(image) ? null : REFERENCE.exec(image)
   if (match === null) return 'IfNotPresent'
-  const [, tag, digest] = match
+  const [, name = '', tag, digest] = match
+  if (repositoryPath(name).length > PATH_LIMIT) return 'IfNotPresent'
   return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent'
+}
+
+/** Without the registry. On Docker's own, one word is the name of something in its library. */
+function repositoryPath(name: string): string {
+  const [first = '', ...rest] = name.split('/')
+  const isRegistry = rest.length > 0 && (/[.:A-Z]/.test(first) || first === 'localhost')
+  const path = isRegistry ? rest.join('/') : name
+  const isDocker = !isRegistry || first === 'docker.io' || first === 'index.docker.io'
+  return isDocker && !path.includes('/') ? `library/${path}` : path
 }
 
 function defaultProbe(probe: Draft): void {

@@ -159,7 +159,8 @@ function orderWarnings({ spec }: StoredOf<ResourceQuota>): string[] {
   const hard = spec?.hard ?? {}
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap((resource) => {
     const limited = `limits.${resource}`
-    const requested = [`requests.${resource}`, resource].find((name) => name in hard)
+    const names = [`requests.${resource}`, ...(resource === 'ephemeral-storage' ? [] : [resource])]
+    const requested = names.find((name) => name in hard)
     if (requested === undefined || !(limited in hard)) return []
     const [request, limit] = [hard[requested]!, hard[limited]!]
     if (compareQuantities(request, limit) <= 0) return []

@@ -46,6 +46,15 @@ test('Given image `x`, `x:1`, `x@sha256:...`, then Always, IfNotPresent, IfNotPr
     ['0123456789abcdef'.repeat(4), 'IfNotPresent'],
     ['0123456789abcdef'.repeat(3), 'Always'],
     ['', 'IfNotPresent'],
+    ...['', 'docker.io/', 'index.docker.io/'].flatMap((registry) => [
+      [`${registry}${'x'.repeat(247)}`, 'Always'] as const,
+      [`${registry}${'x'.repeat(248)}`, 'IfNotPresent'] as const,
+      [`${registry}a/${'x'.repeat(253)}`, 'Always'] as const,
+    ]),
+    ...['r.io/', 'r:5000/', 'R/', 'localhost/'].flatMap((registry) => [
+      [`${registry}${'x'.repeat(255)}`, 'Always'] as const,
+      [`${registry}${'x'.repeat(256)}`, 'IfNotPresent'] as const,
+    ]),
   ]
   for (const [image, policy] of cases) assert.equal(pullPolicyOf(image), policy, image)
 })
