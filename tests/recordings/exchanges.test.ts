@@ -16,7 +16,7 @@ interface Replayed {
   readonly failures: readonly string[]
 }
 
-const RECORDED_STEPS = 14788
+const RECORDED_STEPS = 14790
 
 function replay(server: string, token: string): Promise<Replayed> {
   const folder = mkdtempSync(join(tmpdir(), 'exchanges-'))

@@ -127,6 +127,10 @@ export const service: KindRules<Service> = {
   status: {
     createOnUpdate: 'always',
     validateUpdate: (object, _stored, errors) => validateLoadBalancerStatus(object, errors),
+    warnings: ({ status }) =>
+      (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }, index) =>
+        canonicalIpWarnings(ip, `status.loadBalancer.ingress[${index}]`),
+      ),
   },
   selectableFields: {
     'spec.clusterIP': (object) => object.spec?.clusterIP ?? '',
