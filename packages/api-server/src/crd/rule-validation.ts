@@ -9,14 +9,8 @@ import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { MAX_REQUEST_BYTES, SELF_TYPE, declaredType } from '@gyropilot/cel/schema-types'
 import { WrongType, compileRule, ruleEnvironment, rulesAt, whyNot } from './rules.ts'
 import type { RuleSource } from './rules.ts'
-import {
-  additionalOf,
-  hasRules,
-  itemsOf,
-  propertiesOf,
-  propertyOf,
-  simplePath,
-} from './schemas/structural-schema.ts'
+import { followPath } from './schemas/field-path.ts'
+import { additionalOf, hasRules, itemsOf, propertiesOf } from './schemas/structural-schema.ts'
 import type { PlaceRules, RulePlace } from './schemas/openapi-validation.ts'
 import type { Schema } from './schemas/structural-schema.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
@@ -127,7 +121,8 @@ export class RuleCheck implements PlaceRules {
     const at = `${path}.fieldPath`
     if (fieldPath.trim() === '') errors.invalid(at, fieldPath, 'must be non-empty if specified')
     if (hasLineBreak(fieldPath)) errors.invalid(at, fieldPath, 'must not contain line breaks')
-    if (!isFieldPath(fieldPath, typed)) errors.invalid(at, fieldPath, 'must be a valid path')
+    const { problem } = followPath(fieldPath, typed, { from: '', brackets: true })
+    if (problem !== undefined) errors.invalid(at, fieldPath, 'must be a valid path')
   }
 
   #rule(
@@ -253,18 +248,4 @@ function costText(what: string, cost: number, limit: number): string {
         ? `${exceeded.toFixed(6)}x`
         : `${exceeded.toFixed(1)}x`
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
-}
-
-const FIELD_PATH = /^(?:\.(?:[^.[\]\\]|\\.)+|\['(?:[^'\\]|\\.)*'\])+$/
-
-/** Whether it leads to a field of the schema. */
-function isFieldPath(fieldPath: string, schema: Schema): boolean {
-  if (!FIELD_PATH.test(fieldPath)) return false
-  let node: Schema | undefined = schema
-  for (const name of simplePath(fieldPath)) {
-    const additional = additionalOf(node)
-    node = propertyOf(node, name) ?? (additional === true ? undefined : additional)
-    if (node === undefined) return false
-  }
-  return true
 }

@@ -3,15 +3,8 @@ import type { Value } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { BrokenRule, CompiledRule, RuleTree } from './rules.ts'
-import {
-  additionalOf,
-  childPath,
-  isObject,
-  itemsOf,
-  propertyOf,
-  simplePath,
-} from './schemas/structural-schema.ts'
-import type { Schema } from './schemas/structural-schema.ts'
+import { childPath, isObject, itemsOf } from './schemas/structural-schema.ts'
+import { followPath } from './schemas/field-path.ts'
 import { correlatedItems, isUnchanged } from './schemas/stored-values.ts'
 
 /** Of one rule at one place. */
@@ -105,7 +98,8 @@ class RuleRun {
     if (result instanceof Error) {
       this.#report(rule, result, shown, path)
     } else if (result !== true) {
-      const at = childOf(path, rule.source.fieldPath, tree.schema)
+      const { fieldPath = '' } = rule.source
+      const at = followPath(fieldPath, tree.schema, { from: path, brackets: true }).field
       addError(into, rule, at, value, this.#message(rule, variables))
     }
   }
@@ -171,20 +165,6 @@ class RuleRun {
 function ruleText({ source }: CompiledRule): string {
   const message = source.message?.trim() ?? ''
   return message === '' ? source.rule.trim() : message
-}
-
-/** Fields stand behind a dot whatever they are called, keys of maps in brackets. */
-function childOf(path: string, fieldPath: string | undefined, schema: Schema): string {
-  if (fieldPath === undefined || fieldPath === '') return path
-  let at = path
-  let node: Schema | undefined = schema
-  for (const name of simplePath(fieldPath)) {
-    const property = propertyOf(node, name)
-    const additional = additionalOf(node)
-    at = property === undefined ? `${at}[${name}]` : childPath(at, name)
-    node = property ?? (additional === true ? undefined : additional)
-  }
-  return at
 }
 
 function addError(

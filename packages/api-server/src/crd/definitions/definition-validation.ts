@@ -7,7 +7,8 @@ import { nameCheckOf, type NameCheck } from '@gyropilot/schema/validation/metada
 import { validateConversion } from '../conversion-validation.ts'
 import { hasDefaults, validateSchema } from '../schemas/schema-validation.ts'
 import { internalVersions, partOf, type Per, type Version } from './versions.ts'
-import { additionalOf, propertyOf, simplePath } from '../schemas/structural-schema.ts'
+import { followPath } from '../schemas/field-path.ts'
+import { simplePath } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
 
 const OTHER_NAME = 'must be spec.names.plural+"."+spec.group'
@@ -327,7 +328,7 @@ function validateSelectableFields(
       errors.required(at)
       continue
     }
-    const { names, problem, node } = followed(jsonPath, schema)
+    const { names, problem, node } = followPath(jsonPath, schema, { from: '', brackets: false })
     if (problem !== undefined) {
       errors.invalid(at, jsonPath, `is an invalid path: ${problem}`)
       continue
@@ -345,41 +346,6 @@ function validateSelectableFields(
     seen.add(jsonPath)
   }
   if (good.size > SELECTABLE_FIELDS_MAX) errors.tooMany(path, good.size, SELECTABLE_FIELDS_MAX)
-}
-
-interface Followed {
-  readonly names: readonly string[]
-  readonly problem?: string
-  /** Undefined where a map may hold anything. */
-  readonly node?: Schema
-}
-
-/** Follows a path of plain fields and keys of maps as far as it leads: the first thing on the way that is wrong is the problem. */
-function followed(path: string, schema: Schema | undefined): Followed {
-  const names: string[] = []
-  let node: Schema | true | undefined = schema
-  for (let at = 0; at < path.length;) {
-    if (path[at] === '[') return { names, problem: 'array notation is not allowed' }
-    if (path[at] !== '.') {
-      const got = /^(?:[A-Za-z0-9_]+|.)/su.exec(path.slice(at))![0]
-      return { names, problem: `expected [ or . but got: ${got}` }
-    }
-    // A second dot is a name.
-    const name = /^(?:\.|(?:[^.[\\]|\\.)*)/su.exec(path.slice(at + 1))![0]
-    if (name === '') return { names, problem: 'unexpected end of JSON path' }
-    at += 1 + name.length
-    const plain = name.replaceAll(/\\(.)/gsu, '$1')
-    node = memberOf(node === true ? undefined : node, plain)
-    if (node === undefined) return { names, problem: 'does not refer to a valid field' }
-    names.push(plain)
-  }
-  return node === true || node === undefined ? { names } : { names, node }
-}
-
-/** A field, or a key of a map, be it one that may have none. */
-function memberOf(schema: Schema | undefined, name: string): Schema | true | undefined {
-  const isEmptyMap = schema?.additionalProperties === false && schema.properties === undefined
-  return propertyOf(schema, name) ?? (isEmptyMap ? true : additionalOf(schema))
 }
 
 export function validateStoredVersions(object: Stored, errors: FieldErrors): void {

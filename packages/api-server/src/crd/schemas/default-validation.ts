@@ -63,49 +63,47 @@ function checkNode(schema: Schema, path: string, place: Place, errors: FieldErro
 const TYPE_META = ['apiVersion', 'kind', 'metadata']
 
 /** What is wrong first is all that is told: of resources, of the values, of what rules say. */
-function checkDefault(
-  schema: Schema,
-  at: string,
-  { isResource, around }: Place,
-  errors: FieldErrors,
-): void {
-  const value: unknown = schema.default
-  const resource: Schema = isResource
-    ? { ...schema, 'x-kubernetes-embedded-resource': true }
-    : schema
-  if (around === undefined) checkPruned(value, schema, at, isResource, errors)
+function checkDefault(schema: Schema, at: string, place: Place, errors: FieldErrors): void {
+  const { isResource, around } = place
+  let value: unknown = schema.default
+  const wrong = new FieldErrors()
+  if (around === undefined) {
+    const resource = isResource ? { ...schema, 'x-kubernetes-embedded-resource': true } : schema
+    value = checkedResources(value, resource, at, wrong)
+    // What is left out is told of the value as it is then.
+    if (!isPruned(schema.default, schema, isResource))
+      errors.invalid(at, sortedJson(value), 'must not have unknown fields')
+  } else checkAround(around(value), value, at, wrong)
+  errors.list.push(...wrong.list)
+  if (wrong.list.length > 0) return
   const before = errors.list.length
-  if (around === undefined) checkResources(value, resource, at, errors)
-  else checkAround(around(value), value, at, errors)
-  if (errors.list.length > before) return
   validateValueAt(at, value, undefined, withoutIntOrString(schema), errors)
   if (errors.list.length === before) checkByRules(schema, value, at, isResource, errors)
 }
 
-function checkPruned(
-  value: unknown,
-  schema: Schema,
-  at: string,
-  isResource: boolean,
-  errors: FieldErrors,
-): void {
+function isPruned(value: unknown, schema: Schema, isResource: boolean): boolean {
   const pruned = cloneJson(value) as unknown
   const dropped =
     isResource && isObject(pruned) ? prune(pruned, schema) : pruneValue(pruned, schema)
-  if (dropped.length > 0) errors.invalid(at, sortedJson(value), 'must not have unknown fields')
+  return dropped.length === 0
 }
 
-/** The default itself, or what it has inside of it. */
-function checkResources(value: unknown, schema: Schema, at: string, errors: FieldErrors): void {
+/** The value, with the metadata of the resources in it, be it one itself, as they are decoded until one of them cannot be. */
+function checkedResources(
+  value: unknown,
+  schema: Schema,
+  at: string,
+  errors: FieldErrors,
+): unknown {
   const decoded = cloneJson(value) as unknown
-  const before = errors.list.length
   walkEmbedded(decoded, schema, at, (embedded, path) => {
-    if (errors.list.length === before) coerceEmbedded(embedded, path, errors)
+    if (errors.list.length === 0) coerceEmbedded(embedded, path, errors)
   })
-  if (errors.list.length > before) return
-  walkEmbedded(decoded, schema, at, (embedded, path) =>
-    validateEmbeddedResource(embedded, path, errors),
-  )
+  if (errors.list.length === 0)
+    walkEmbedded(decoded, schema, at, (embedded, path) =>
+      validateEmbeddedResource(embedded, path, errors),
+    )
+  return decoded
 }
 
 function checkAround(resource: JsonObject, value: unknown, at: string, errors: FieldErrors): void {

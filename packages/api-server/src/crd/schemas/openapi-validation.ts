@@ -17,7 +17,7 @@ export interface RulePlace {
   readonly isResource: boolean
   /** Undefined: nothing bounds it but the size of a request. */
   readonly cardinality: number | undefined
-  /** The nearest list whose items have no counterpart in the old object. */
+  /** The outermost place whose parts have no counterpart in the old object. */
   readonly uncorrelatable: string | undefined
 }
 
@@ -28,15 +28,15 @@ export interface PlaceRules {
 
 interface Place extends Omit<RulePlace, 'path' | 'isResource'> {
   readonly isRoot: boolean
-  /** Below the metadata of a resource. */
-  readonly inMetadata: boolean
+  /** Below the metadata, the kind or the apiVersion of a resource. */
+  readonly inResourceMeta: boolean
   /** Why a default is refused here. */
   readonly noDefaults: string | undefined
 }
 
 const ROOT: Place = {
   isRoot: true,
-  inMetadata: false,
+  inResourceMeta: false,
   noDefaults: undefined,
   cardinality: 1,
   uncorrelatable: undefined,
@@ -67,6 +67,11 @@ class OpenApiCheck {
     if (place.noDefaults !== undefined && schema.default !== undefined)
       errors.forbidden(`${path}.default`, `must not be set ${place.noDefaults}`)
     checkUnsupported(schema, path, errors)
+    if (place.inResourceMeta && isEmbedded(schema))
+      errors.forbidden(
+        `${path}.x-kubernetes-embedded-resource`,
+        'must not be used inside of resource meta',
+      )
     this.#additional(schema, path, place)
     const isResource = place.isRoot || isEmbedded(schema)
     this.#properties(schema, path, place, isResource)
@@ -75,20 +80,26 @@ class OpenApiCheck {
     for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const)
       for (const [index, branch] of (schema[keyword] ?? []).entries())
         this.place(branch, `${path}.${keyword}[${index}]`, below)
+    for (const [name, definition] of sortedParts(schema.definitions))
+      this.place(definition, `${path}.definitions[${name}]`, below)
     this.#items(schema, path, below)
+    for (const [name, dependency] of sortedParts(schema.dependencies))
+      this.place(dependency, `${path}.dependencies[${name}]`, below)
     checkExtensions(schema, path, errors)
     const { cardinality, uncorrelatable } = place
     this.#rules.at(schema, { path, isResource, cardinality, uncorrelatable })
   }
 
   #properties(schema: Schema, path: string, place: Place, isResource: boolean): void {
-    for (const [name, property] of Object.entries(propertiesOf(schema)).toSorted(byName)) {
-      const ofServer = isResource && TYPE_META.includes(name)
+    const uncorrelatable = place.uncorrelatable ?? (isKnownMap(schema) ? undefined : path)
+    for (const [name, property] of sortedParts(propertiesOf(schema))) {
+      const ofServer = isResource && RESOURCE_META.includes(name)
       this.place(property, `${path}.properties[${name}]`, {
         ...place,
         isRoot: false,
-        inMetadata: place.inMetadata || (ofServer && name === 'metadata'),
+        inResourceMeta: place.inResourceMeta || ofServer,
         noDefaults: place.isRoot && ofServer ? `in top-level ${name}` : place.noDefaults,
+        uncorrelatable,
       })
     }
   }
@@ -103,7 +114,7 @@ class OpenApiCheck {
     this.place(additional, at, {
       ...place,
       isRoot: false,
-      noDefaults: place.inMetadata
+      noDefaults: place.inResourceMeta
         ? 'inside additionalProperties applying to object metadata'
         : place.noDefaults,
       cardinality: times(place.cardinality, schema.maxProperties),
@@ -111,22 +122,32 @@ class OpenApiCheck {
   }
 
   #items(schema: Schema, path: string, place: Place): void {
-    const items = itemsOf(schema)
-    if (items === undefined) return
     const correlates = schema['x-kubernetes-list-type'] === 'map'
-    this.place(items, `${path}.items`, {
+    const below: Place = {
       ...place,
       cardinality: times(place.cardinality, schema.maxItems),
       uncorrelatable: place.uncorrelatable ?? (correlates ? undefined : path),
-    })
+    }
+    const items = itemsOf(schema)
+    if (items !== undefined) this.place(items, `${path}.items`, below)
+    if (!Array.isArray(schema.items)) return
+    for (const [index, item] of (schema.items as readonly Schema[]).entries())
+      this.place(item, `${path}.items[${index}]`, below)
   }
 }
 
 /** What the server knows of every resource. */
-const TYPE_META = ['apiVersion', 'kind', 'metadata']
+const RESOURCE_META = ['apiVersion', 'kind', 'metadata']
 
 function times(cardinality: number | undefined, bound: number | undefined): number | undefined {
   return cardinality === undefined || bound === undefined ? undefined : cardinality * bound
+}
+
+/** The schemas of a map, by name. */
+function sortedParts(map: unknown): readonly (readonly [string, Schema])[] {
+  if (!isObject(map)) return []
+  const parts = Object.entries(map).filter((part): part is [string, Schema] => isObject(part[1]))
+  return parts.toSorted(byName)
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
@@ -163,6 +184,13 @@ function checkUnsupported(schema: Schema, path: string, errors: FieldErrors): vo
     )
 }
 
+const MAP_TYPES = ['atomic', 'granular']
+
+/** Of what another type may mean nothing is known, as which old field is whose. */
+function isKnownMap({ 'x-kubernetes-map-type': mapType }: Schema): boolean {
+  return mapType === undefined || MAP_TYPES.includes(mapType)
+}
+
 function checkExtensions(schema: Schema, path: string, errors: FieldErrors): void {
   const { type } = schema
   if (schema['x-kubernetes-preserve-unknown-fields'] === false)
@@ -178,8 +206,8 @@ function checkExtensions(schema: Schema, path: string, errors: FieldErrors): voi
       if (type) errors.invalid(`${path}.type`, type, message)
       else errors.required(`${path}.type`, message)
     }
-    if (mapType !== 'atomic' && mapType !== 'granular')
-      errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, ['atomic', 'granular'])
+    if (!isKnownMap(schema))
+      errors.notSupported(`${path}.x-kubernetes-map-type`, mapType, MAP_TYPES)
   }
   checkListType(schema, path, errors)
 }

@@ -32,6 +32,13 @@ test('a structural schema passes', () => {
   assert.deepEqual(texts(withSpec(spec), true), [])
 })
 
+const EMBEDDED: Schema = {
+  type: 'object',
+  'x-kubernetes-embedded-resource': true,
+  'x-kubernetes-preserve-unknown-fields': true,
+}
+const CHANGELESS = { rule: 'self == oldSelf' }
+
 test('each rule of structural schemas has its message', () => {
   const cases: readonly [Schema, readonly string[]][] = [
     [{}, [`${AT}.type: Required value: must not be empty for specified object fields`]],
@@ -111,6 +118,35 @@ test('each rule of structural schemas has its message', () => {
       ],
     ],
     [
+      {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        properties: { kind: { type: 'string', properties: { a: EMBEDDED } }, metadata: EMBEDDED },
+      },
+      ['kind].properties[a', 'metadata'].map(
+        (name) =>
+          `${AT}.properties[${name}].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta`,
+      ),
+    ],
+    [
+      {
+        type: 'object',
+        'x-kubernetes-map-type': 'future',
+        properties: { a: { type: 'integer', 'x-kubernetes-validations': [CHANGELESS] } },
+      },
+      [
+        `${AT}.x-kubernetes-map-type: Unsupported value: "future": supported values: "atomic", "granular"`,
+        `${AT}.properties[a].x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${AT}`,
+      ],
+    ],
+    [
+      { type: 'object', definitions: { d: { uniqueItems: true } } },
+      [
+        `${AT}.definitions: Forbidden: definitions is not supported`,
+        `${AT}.definitions[d].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`,
+      ],
+    ],
+    [
       { type: 'integer', default: 'x' },
       [`${AT}.default: Invalid value: "string":  in body must be of type integer: "string"`],
     ],
@@ -121,6 +157,17 @@ test('each rule of structural schemas has its message', () => {
     [
       { type: 'object', properties: { a: { type: 'string' } }, default: { z: 1 } },
       [`${AT}.default: Invalid value: {"z":1}: must not have unknown fields`],
+    ],
+    [
+      {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        properties: { kind: { type: 'string' } },
+        default: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', other: 1 }, z: 1 },
+      },
+      [
+        `${AT}.default: Invalid value: {"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"z":1}: must not have unknown fields`,
+      ],
     ],
     [
       { type: 'string', pattern: '(' },
@@ -137,6 +184,11 @@ test('the root is an object, and with a status subresource says so first', () =>
   assert.deepEqual(texts({ type: 'string' }, true), [
     's.type: Invalid value: "string": only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
     's.type: Invalid value: "string": must be object at the root',
+  ])
+  assert.deepEqual(texts({ type: 'null' }), [
+    's.type: Invalid value: "null": must be object at the root',
+    's.type: Unsupported value: "null": supported values: "array", "boolean", "integer", "number", "object", "string"',
+    's.type: Forbidden: type cannot be set to null, use nullable as an alternative',
   ])
   assert.deepEqual(
     texts({

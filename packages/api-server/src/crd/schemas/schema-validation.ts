@@ -67,7 +67,7 @@ function foreignKeyword(schema: Schema): string | undefined {
       (isObject(value) && Object.keys(value).length === 0)
     if (!isEmpty) return keyword
   }
-  if (schema.type === 'null' || Array.isArray(schema.items)) return 'type'
+  if (Array.isArray(schema.items)) return 'items'
   const preserve = 'x-kubernetes-preserve-unknown-fields'
   if (schema[preserve] === false) return preserve
   for (const part of partsOf(schema)) {
