@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resources } from '@gyropilot/api'
 import type { ControllerRevision, DaemonSet, Node, Pod } from '@gyropilot/api'
 import type { Verdict, Write } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
@@ -361,4 +362,16 @@ test('orphans that match are adopted, pods that no longer match are released and
     { onRead: () => ({ ok: true, object: daemonSet() }) },
   )
   assert.deepEqual(did.slice(0, 3), ['patch Pod on-n0', 'patch Pod on-n1', 'create Pod'])
+})
+
+test('a DaemonSet that found a revision of an earlier one of its name looks again after a second: that one will be collected', () => {
+  const found = (uid: string) => {
+    const object = { object: daemonSet({ uid }), type: resources.daemonsets }
+    const onRead = () => ({ ok: true, object: revision({ owner: object }) }) as const
+    const onWrite = ({ type }: Write) =>
+      type === resources.controllerrevisions ? refused(409, 'AlreadyExists') : undefined
+    return synced({ revisions: [], pods: [daemonPod('n0')] }, { onRead, onWrite }).verdict
+  }
+  assert.deepEqual(found('before'), { requeueAfterMs: 1_000 })
+  assert.deepEqual(found(daemonSet().metadata!.uid!), {})
 })

@@ -7,6 +7,7 @@ import { isTerminating, nextAvailabilityCheckOfMs, resources } from '@gyropilot/
 import type { ControllerRevision, DaemonSet, KubernetesObject, Node, Pod } from '@gyropilot/api'
 import { currentTimeMs, recordEvent } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { borrowedRecheckMs } from '../revision-support/borrowed-revision.ts'
 import { claim } from '../workload-support/claim.ts'
 import type { Claimed } from '../workload-support/claim.ts'
 import { selectorQuery } from '../workload-support/label-selector.ts'
@@ -77,7 +78,11 @@ export function* reconcile(observed: ObservedDaemonSet, settings: DaemonSetSetti
   const written = yield* status(sync, { observesGeneration: true })
   if (changed.error !== undefined) return { error: changed.error }
   if (written.error !== undefined) return written
-  const requeueAfterMs = soonest(changed.requeueAfterMs, written.requeueAfterMs)
+  const requeueAfterMs = soonest(
+    changed.requeueAfterMs,
+    written.requeueAfterMs,
+    borrowedRecheckMs(history.current, daemonSet),
+  )
   return requeueAfterMs === undefined ? undefined : { requeueAfterMs }
 }
 
@@ -164,7 +169,7 @@ function selecting({ spec }: DaemonSet): (object: KubernetesObject) => boolean {
   return ({ metadata }) => query.matches(metadata?.labels)
 }
 
-function soonest(left: number | undefined, right: number | undefined): number | undefined {
-  if (left === undefined || right === undefined) return left ?? right
-  return Math.min(left, right)
+function soonest(...waitsMs: readonly (number | undefined)[]): number | undefined {
+  const known = waitsMs.filter((waitMs) => waitMs !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }

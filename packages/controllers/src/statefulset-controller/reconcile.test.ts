@@ -353,3 +353,18 @@ test('a set that waits for a claim of an earlier pod looks again after a second'
   const pods = [setPod(set, 0)]
   assert.deepEqual(synced(set, { pods, claims }).result, { requeueAfterMs: 1_000 })
 })
+
+test('a set that found a revision of an earlier set of its name looks again after a second: that one will be collected', () => {
+  const set = statefulSet()
+  const earlier = ownedRevision(statefulSet({ uid: 'before' }), CURRENT, 1)
+  const found = (live: ControllerRevision) =>
+    synced(set, {
+      revisions: [],
+      pods: setPods(set, 2),
+      live: { ok: true, object: live, attempted: true } as Outcome,
+      onWrite: ({ type }) =>
+        type === resources.controllerrevisions ? refused(409, 'AlreadyExists') : undefined,
+    }).result
+  assert.deepEqual(found(earlier), { requeueAfterMs: 1_000 })
+  assert.equal(found(ownedRevision(set, CURRENT, 1)), undefined)
+})

@@ -8,6 +8,7 @@ import type { LabelQuery, Pod, StatefulSet, StatefulSetStatus } from '@gyropilot
 import { isConflict } from '@gyropilot/client'
 import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { borrowedRecheckMs } from '../revision-support/borrowed-revision.ts'
 import { sortedRevisions } from '../revision-support/revision-order.ts'
 import { adoptRevisions } from '../revision-support/write-revision.ts'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
@@ -78,14 +79,15 @@ export function* reconcile(
           yield* currentTimeMs(),
         ) ?? minReadySeconds * 1000)
       : Infinity
-  const requeueAfterMs = Math.min(waitMs, synced.waitsForClaim ? STALE_CLAIM_RECHECK_MS : Infinity)
+  const requeueAfterMs = Math.min(waitMs, synced.recheckMs ?? Infinity)
   return requeueAfterMs === Infinity ? undefined : { requeueAfterMs }
 }
 
 interface Synced {
   readonly status?: StatefulSetStatus
   readonly error?: unknown
-  readonly waitsForClaim?: boolean
+  /** Something that brings no event is waited for. */
+  readonly recheckMs?: number | undefined
 }
 
 function* sync(
@@ -118,7 +120,8 @@ function* sync(
   const inUse = [names.current, names.update]
   const truncated = yield* truncateHistory(set, revisions, pods, inUse)
   const error = together(managed.error, statusError, truncated.error)
-  return { status, error, waitsForClaim: managed.waitsForClaim === true }
+  const recheckMs = managed.waitsForClaim ? STALE_CLAIM_RECHECK_MS : borrowedRecheckMs(update, set)
+  return { status, error, recheckMs }
 }
 
 function together(...errors: readonly unknown[]): unknown {
