@@ -18,9 +18,13 @@ export function emptyGiven(
   return holder === undefined ? undefined : empties.get(holder)?.[field]
 }
 
-/** The fields that a client gave empty and that are left out. */
-export function fieldsGivenEmpty(holder: object): readonly string[] {
-  return Object.keys(empties.get(holder) ?? {}).filter((field) => !Object.hasOwn(holder, field))
+/** The fields that a client gave empty and that are left out, with what it gave. */
+export function givenEmpties(
+  holder: object,
+): readonly (readonly [field: string, value: unknown])[] {
+  return Object.entries(empties.get(holder) ?? {}).filter(
+    ([field]) => !Object.hasOwn(holder, field),
+  )
 }
 
 /** What was given empty in `from` was so in `to`, which has the same fields. */

@@ -2,7 +2,7 @@
  * Which schemas a definition may carry. Contract: docs/behaviour/api-server/custom-resources.md, Structural schema.
  */
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { fieldsGivenEmpty } from '@gyropilot/schema/given-value'
+import { givenEmpties } from '@gyropilot/schema/given-value'
 import { RuleCheck } from '../rule-validation.ts'
 import { checkDefaults } from './default-validation.ts'
 import { internalSchema } from './internal-schema.ts'
@@ -126,13 +126,9 @@ function checkRootForStatus(schema: Schema, path: string, errors: FieldErrors): 
     )
     return
   }
-  const isRefused = ([keyword, value]: readonly [string, unknown?]): boolean =>
+  const isRefused = ([keyword, value]: readonly [string, unknown]): boolean =>
     !STATUS_ROOT_KEYWORDS.has(keyword) && value !== false && value !== ''
-  const given = [
-    ...Object.entries(schema),
-    ...fieldsGivenEmpty(schema).map((name) => [name] as const),
-  ]
-  if (given.some(isRefused))
+  if ([...Object.entries(schema), ...givenEmpties(schema)].some(isRefused))
     errors.invalid(
       path,
       internalSchema(schema),

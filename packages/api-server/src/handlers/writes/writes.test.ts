@@ -296,7 +296,7 @@ test('a generateName gets an ending, but that of an IPAddress, which is an addre
   assert.match(wrong.value.message, /^IPAddress.networking.k8s.io "ip-" is invalid: \[/)
 })
 
-test('the label with a generated name comes when all is judged', async () => {
+test('the label with a generated name is not judged with it', async () => {
   const { request } = await createTestServer()
   const create = (generateName: string) =>
     request('POST', '/api/v1/namespaces', { metadata: { generateName } })

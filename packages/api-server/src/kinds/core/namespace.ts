@@ -1,6 +1,7 @@
 import type { Namespace } from '@gyropilot/api'
 import type { DraftOf, KindRules } from '../../registry/kind-rules.ts'
 import { validateFinalizer } from '@gyropilot/schema/validation/metadata'
+import { dnsLabel } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 
 const NAME_LABEL = 'kubernetes.io/metadata.name'
@@ -22,6 +23,8 @@ export const namespace: KindRules<Namespace> = {
   },
   canonicalize: keepNameLabel,
   prepareForCreate(object) {
+    // A generated name was not known before. What is wrong with one is told of the name alone.
+    if (dnsLabel(object.metadata?.name ?? '').length === 0) keepNameLabel(object)
     object.spec ??= {}
     const finalizers = object.spec.finalizers ?? []
     object.spec.finalizers = finalizers.includes('kubernetes')
