@@ -43,14 +43,15 @@ function pruneMap(
   path: string,
   dropped: string[],
 ): void {
+  const isMap = schema?.additionalProperties !== undefined
   const additional = additionalOf(schema)
   for (const name of Object.keys(value)) {
     if (resource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) continue
     const property = propertyOf(schema, name)
     const child = childPath(path, name)
     if (property !== undefined) pruneValue(value[name], property, child, dropped)
-    else if (additional !== undefined) {
-      // Values that may be anything are kept, but fields that they have are known to no schema.
+    else if (isMap) {
+      // Values that may be anything, or not be at all, are kept, but fields that they have are known to no schema.
       pruneValue(value[name], additional === true ? undefined : additional, child, dropped)
     } else if (!preservesUnknown(schema)) {
       delete value[name]

@@ -53,6 +53,15 @@ test('each keyword has its message', () => {
       ['v: Invalid value: "null": v in body must be of type string: "null"'],
     ],
     [{ type: 'object', required: ['name'] }, {}, ['v.name: Required value']],
+    [{ type: 'object', additionalProperties: false }, {}, []],
+    [
+      { type: 'object', additionalProperties: false },
+      { b: 1, a: {} },
+      [
+        'v: Invalid value: "a": v.a in body is a forbidden property',
+        'v: Invalid value: "b": v.b in body is a forbidden property',
+      ],
+    ],
     [
       { type: 'string', enum: ['red', 'blue'] },
       'green',

@@ -269,6 +269,8 @@ function checkObject(
   for (const name of Object.keys(value).toSorted()) {
     const property = propertyOf(schema, name)
     const child = property ?? (additional === true ? undefined : additional)
+    if (child === undefined && schema.additionalProperties === false)
+      errors.invalid(path, name, `${path}.${name} in body is a forbidden property`)
     if (child === undefined) continue
     const stored = before && storedField(before, name)
     // Of a map that is looked at for itself the keys have their dot, too.
