@@ -179,8 +179,17 @@ describe('what the compiler refuses, and where', () => {
   })
 
   test('expressions that nest without end are refused, not followed', () => {
-    assert.match(problem('('.repeat(5000)), /recursion limit exceeded/)
-    assert.match(problem(`a${'.b'.repeat(5000)}`), /recursion limit exceeded/)
+    const tooDeep = 'ERROR: <input>:-1:0: max recursion depth exceeded'
+    assert.equal(
+      result('('.repeat(5000)),
+      'ERROR: <input>:-1:0: expression recursion limit exceeded: 250',
+    )
+    for (const link of ['.b', '[0]', '.trim()', ' + 1', ' == 1'])
+      assert.equal(result(`[1]${link.repeat(5000)}`), tooDeep, link)
+    // Signs, parentheses, lists and functions do not count.
+    const nested = (sums: number) => `-([size([1${' + 1'.repeat(sums)}])][0]) < 0`
+    assert.equal(result(nested(248)), true)
+    assert.equal(result(nested(249)), tooDeep)
     assert.equal(result(`${'true && '.repeat(2000)}true`), true)
   })
 })

@@ -2,6 +2,7 @@
  * What is written out is checked with the expression: durations, timestamps and patterns, and that all elements of a list or
  * map are of one type (but for what is formatted).
  */
+import { childrenOf } from '../syntax/ast.ts'
 import type { Call, Expression } from '../syntax/ast.ts'
 import type { Checked } from './checked.ts'
 import { formatProblems } from '../libraries/format-string.ts'
@@ -92,28 +93,4 @@ function visit(expression: Expression, see: (call: Call) => void): void {
   const children = childrenOf(expression)
   if (expression.kind === 'call') see(expression)
   for (const child of children) visit(child, see)
-}
-
-function childrenOf(expression: Expression): readonly Expression[] {
-  switch (expression.kind) {
-    case 'literal':
-    case 'identifier':
-      return []
-    case 'select':
-      return [expression.operand]
-    case 'call':
-      return expression.target === undefined
-        ? expression.args
-        : [expression.target, ...expression.args]
-    case 'list':
-      return expression.elements
-    case 'map':
-      return expression.entries.flatMap(({ key, value }) => [key, value])
-    case 'struct':
-      return expression.fields.map(({ value }) => value)
-    case 'fold': {
-      const { range, initial, condition, step, result } = expression
-      return [range, initial, condition, step, result]
-    }
-  }
 }

@@ -97,3 +97,35 @@ export function qualifiedName(expression: Expression): string | undefined {
   const operand = qualifiedName(expression.operand)
   return operand === undefined ? undefined : `${operand}.${expression.field}`
 }
+
+/** What an expression consists of, in the order of evaluation. */
+export function childrenOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'literal':
+    case 'identifier':
+      return []
+    case 'select':
+      return [expression.operand]
+    case 'call':
+      return expression.target === undefined
+        ? expression.args
+        : [expression.target, ...expression.args]
+    case 'list':
+      return expression.elements
+    case 'map':
+      return expression.entries.flatMap(({ key, value }) => [key, value])
+    case 'struct':
+      return expression.fields.map(({ value }) => value)
+    case 'fold': {
+      const { range, initial, condition, step, result } = expression
+      return [range, initial, condition, step, result]
+    }
+  }
+}
+
+/** How many of the counted expressions stand within each other. */
+export function depthOf(expression: Expression, counted: WeakSet<Expression>): number {
+  let below = 0
+  for (const child of childrenOf(expression)) below = Math.max(below, depthOf(child, counted))
+  return counted.has(expression) ? below + 1 : below
+}

@@ -1,6 +1,6 @@
 /** From tokens to an expression, by descent through the levels of precedence. Macros are expanded on the way. */
 import type { Expression, MapEntry, StructField } from './ast.ts'
-import { qualifiedName } from './ast.ts'
+import { depthOf, qualifiedName } from './ast.ts'
 import { RESERVED } from './lexer.ts'
 import type { Token } from './lexer.ts'
 import { expandBinding, expandMacro } from './macros.ts'
@@ -10,6 +10,7 @@ import { EXPECTED, TokenStream, isFieldName } from './token-stream.ts'
 
 /** Deeper expressions are refused before they can exhaust the stack. */
 const MAX_DEPTH = 250
+const TOO_DEEP = 'max recursion depth exceeded'
 /** Stands for what could not be read. */
 const UNREADABLE: Expression = { kind: 'literal', value: null, offset: 0 }
 
@@ -30,6 +31,7 @@ class Parser {
   readonly #tokens: TokenStream
   readonly #hasBindings: boolean
   #depth = 0
+  readonly #nests = new WeakSet<Expression>()
 
   constructor(text: string, hasBindings: boolean) {
     this.#text = text
@@ -42,17 +44,23 @@ class Parser {
     this.#tokens.expectEnd()
     const { problems } = this.#tokens
     if (problems.length > 0) throw new CompileError(this.#text, problems)
+    if (depthOf(expression, this.#nests) > MAX_DEPTH) this.#fail(TOO_DEEP)
     return expression
   }
 
   /** What ends the reading at once. */
-  #fail(token: { readonly offset: number }, message: string): never {
-    throw new CompileError(this.#text, [{ offset: token.offset, message }])
+  #fail(message: string): never {
+    throw new CompileError(this.#text, [{ offset: -1, message }])
+  }
+
+  /** Of operators, selections and calls of methods so many may stand within each other. */
+  #nested(expression: Expression, links: number): Expression {
+    this.#nests.add(expression)
+    return links > MAX_DEPTH ? this.#fail(TOO_DEEP) : expression
   }
 
   #expression(): Expression {
-    if (++this.#depth > MAX_DEPTH)
-      this.#fail(this.#tokens.peek(), `expression recursion limit exceeded: ${MAX_DEPTH}`)
+    if (++this.#depth > MAX_DEPTH) this.#fail(`expression recursion limit exceeded: ${MAX_DEPTH}`)
     const condition = this.#chain('||', () => this.#chain('&&', () => this.#binary(0)))
     const question = this.#tokens.take('?')
     let expression = condition
@@ -61,7 +69,7 @@ class Parser {
         this.#chain('||', () => this.#chain('&&', () => this.#binary(0))),
       )
       const whenFalse = this.#tokens.expect(':') === undefined ? UNREADABLE : this.#expression()
-      expression = call('_?_:_', question, [condition, whenTrue, whenFalse])
+      expression = this.#nested(call('_?_:_', question, [condition, whenTrue, whenFalse]), 1)
     }
     this.#depth--
     return expression
@@ -90,13 +98,13 @@ class Parser {
     const operators = LEVELS[level]
     if (operators === undefined) return this.#unary()
     let left = this.#binary(level + 1)
-    for (;;) {
+    for (let links = 1; ; links++) {
       const token = this.#tokens.peek()
       if (token.kind === 'identifier' || !operators.includes(token.text)) return left
       if (token.kind !== 'operator' && token.kind !== 'keyword') return left
       this.#tokens.advance()
       const name = token.text === 'in' ? '@in' : `_${token.text}_`
-      left = call(name, token, [left, this.#binary(level + 1)])
+      left = this.#nested(call(name, token, [left, this.#binary(level + 1)]), links)
     }
   }
 
@@ -139,21 +147,20 @@ class Parser {
   #member(operand: Expression): Expression {
     if (operand === UNREADABLE) return operand
     let expression = operand
-    for (let links = 0; ; links++) {
-      if (links > MAX_DEPTH)
-        this.#fail(this.#tokens.peek(), `expression recursion limit exceeded: ${MAX_DEPTH}`)
+    for (let links = 1; ; links++) {
       const dot = this.#tokens.take('.')
       if (dot !== undefined) {
         const selection = this.#selection(expression, dot)
         if (selection === undefined) return expression
-        expression = selection
+        expression = this.#nested(selection, links)
         continue
       }
       const bracket = this.#tokens.take('[')
       if (bracket === undefined) return expression
       const optional = this.#tokens.take('?') !== undefined
       const index = this.#index(optional)
-      expression = call(optional ? '_[?_]' : '_[_]', bracket, [expression, index])
+      const within = call(optional ? '_[?_]' : '_[_]', bracket, [expression, index])
+      expression = this.#nested(within, links)
     }
   }
 

@@ -1,6 +1,6 @@
 /** Positions in an expression, and the form in which problems with it are shown. */
 
-/** A problem at an offset (in UTF-16 units) of the expression. */
+/** A problem at an offset (in UTF-16 units) of the expression; below zero it is one of the expression as a whole. */
 export interface Problem {
   readonly offset: number
   readonly message: string
@@ -43,6 +43,7 @@ function showProblems(text: string, problems: readonly Problem[]): string {
 }
 
 function showProblem(text: string, offset: number, message: string): string {
+  if (offset < 0) return `ERROR: <input>:-1:0: ${message}`
   // There is no line to show, and the end stands before the first column.
   if (text === '') return `ERROR: <input>:1:0: ${message}`
   const before = text.slice(0, offset)
