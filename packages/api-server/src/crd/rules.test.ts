@@ -134,6 +134,8 @@ describe('broken rules', () => {
   })
 })
 
+const METADATA = object({ name: STRING, generateName: STRING, namespace: STRING })
+
 describe('types of schemas', () => {
   const rows: readonly (readonly [string, object, unknown, string])[] = [
     [
@@ -187,6 +189,16 @@ describe('types of schemas', () => {
       },
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } },
       `self.v.kind == 'Pod' && self.v.metadata.name == 'x'`,
+    ],
+    [
+      'an embedded resource whose metadata is declared',
+      {
+        type: 'object',
+        'x-kubernetes-embedded-resource': true,
+        properties: { apiVersion: STRING, kind: STRING, metadata: METADATA },
+      },
+      { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: 'y' } },
+      `self.v.metadata.namespace == 'y'`,
     ],
   ]
   for (const [title, schema, value, text] of rows)

@@ -114,9 +114,15 @@ function objectType(schema: Schema, name: string, isResource: boolean): Declared
 const TEXT: Schema = { type: 'string' }
 const METADATA: Schema = { type: 'object', properties: { name: TEXT, generateName: TEXT } }
 
-/** Of the metadata of a resource only the names exist for rules. */
+/** Of the metadata of a resource only the names exist for rules, unless its schema has all three, and both names, itself. */
 function withObjectMeta(schema: Schema): Readonly<Record<string, Schema>> {
-  return { ...propertiesOf(schema), kind: TEXT, apiVersion: TEXT, metadata: METADATA }
+  const properties = propertiesOf(schema)
+  const { kind, apiVersion, metadata } = properties
+  const { name, generateName } = metadata?.properties ?? {}
+  const isComplete = [kind, apiVersion, name, generateName].every((text) => text?.type === 'string')
+  return isComplete
+    ? properties
+    : { ...properties, kind: TEXT, apiVersion: TEXT, metadata: METADATA }
 }
 
 const LITERAL_KEYWORDS = ['true', 'false', 'null', 'in']
