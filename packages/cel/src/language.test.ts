@@ -95,6 +95,8 @@ table('optionals', [
   ['optional.none().hasValue()', false],
   ['optional.none().value()', 'error: optional.none() dereference'],
   [`optional.ofNonZeroValue('')`, 'none'],
+  [`optional.ofNonZeroValue(timestamp('0001-01-01T01:00:00+01:00'))`, 'none'],
+  ['optional.ofNonZeroValue(timestamp(0)).hasValue()', true],
   ['optional.ofNonZeroValue(3).orValue(1)', 3],
   ['optional.none().or(optional.of(2)).value()', 2],
   ['optional.of(1).orValue(1 / 0)', 1],

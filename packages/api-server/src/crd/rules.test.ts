@@ -135,6 +135,7 @@ describe('broken rules', () => {
 })
 
 const METADATA = object({ name: STRING, generateName: STRING, namespace: STRING })
+const LIST = { type: 'array', items: STRING }
 
 describe('types of schemas', () => {
   const rows: readonly (readonly [string, object, unknown, string])[] = [
@@ -199,6 +200,14 @@ describe('types of schemas', () => {
       },
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: 'y' } },
       `self.v.metadata.namespace == 'y'`,
+    ],
+    [
+      'maps and lists that are empty, but there',
+      object({ m: { type: 'object', additionalProperties: STRING }, l: LIST, o: object({}) }),
+      { m: {}, l: [], o: {} },
+      ['self.v.m', 'self.v.o', 'self.v.l', 'self.v.l + self.v.l']
+        .map((value) => `optional.ofNonZeroValue(${value}).hasValue()`)
+        .join(' && '),
     ],
   ]
   for (const [title, schema, value, text] of rows)

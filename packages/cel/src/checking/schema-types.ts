@@ -3,6 +3,7 @@
  * CEL rules and Cost.
  */
 import type { JSONSchemaProps } from '@gyropilot/api'
+import { UNTYPED } from './types.ts'
 import type { CelType, ObjectField } from './types.ts'
 
 type Schema = JSONSchemaProps
@@ -76,7 +77,7 @@ function listType(schema: Schema, name: string): DeclaredType | undefined {
   const maxElements = schema.maxItems ?? Math.floor(LONGEST_TEXT / (element.minBytes + ','.length))
   const kind = schema['x-kubernetes-list-type']
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const type: CelType = { kind: 'list', element: element.type, maxElements }
+  const type: CelType = { kind: 'list', element: element.type, maxElements, isOfSchema: true }
   if (kind === 'set') return { type: { ...type, semantics: { kind } }, minBytes: QUOTES }
   if (kind === 'map') return { type: { ...type, semantics: { kind, keys } }, minBytes: QUOTES }
   return { type, minBytes: QUOTES }
@@ -89,18 +90,22 @@ function objectType(schema: Schema, name: string, isResource: boolean): Declared
     if (value === undefined) return undefined
     const maxElements =
       schema.maxProperties ?? Math.floor(LONGEST_TEXT / (value.minBytes + '"":,'.length + 2))
+    const key: CelType = { kind: 'string' }
     return {
-      type: { kind: 'map', key: { kind: 'string' }, value: value.type, maxElements },
+      type: { kind: 'map', key, value: value.type, maxElements, isOfSchema: true },
       minBytes: QUOTES,
     }
   }
   const fields = new Map<string, ObjectField>()
+  const unnamed = new Map<string, CelType>()
   let minBytes = '{}'.length
   const properties = isResource ? withObjectMeta(schema) : propertiesOf(schema)
   for (const [jsonName, property] of Object.entries(properties)) {
     const field = declaredType(property, `${name}.${jsonName}`, false)
-    if (field === undefined) continue
     const identifier = escapedName(jsonName)
+    if (field === undefined || identifier === undefined)
+      unnamed.set(jsonName, field?.type ?? UNTYPED)
+    if (field === undefined) continue
     if (identifier !== undefined) fields.set(identifier, { type: field.type, jsonName })
     // Reserved words need no escape after a dot.
     if (SELECTABLE_KEYWORDS.has(jsonName))
@@ -108,7 +113,7 @@ function objectType(schema: Schema, name: string, isResource: boolean): Declared
     const required = schema.required?.includes(jsonName) === true && property.default === undefined
     if (required) minBytes += jsonName.length + field.minBytes + '"":,'.length
   }
-  return { type: { kind: 'object', name, fields }, minBytes }
+  return { type: { kind: 'object', name, fields, unnamed }, minBytes }
 }
 
 const TEXT: Schema = { type: 'string' }

@@ -18,6 +18,8 @@ export interface ObjectType {
   readonly kind: 'object'
   readonly name: string
   readonly fields: ReadonlyMap<string, ObjectField>
+  /** Of a schema: the properties that expressions cannot name, by their JSON names. */
+  readonly unnamed?: ReadonlyMap<string, CelType>
   /** Fields beyond those that are declared, of type dyn: `Object{}` literals of policies. */
   readonly open?: (field: string) => CelType | undefined
   /** A field that is null is there. */
@@ -30,12 +32,14 @@ export interface ListType extends Sized {
   readonly kind: 'list'
   readonly element: CelType
   readonly semantics?: ListSemantics
+  readonly isOfSchema?: true
 }
 
 export interface MapType extends Sized {
   readonly kind: 'map'
   readonly key: CelType
   readonly value: CelType
+  readonly isOfSchema?: true
 }
 
 export interface OpaqueType {
@@ -70,6 +74,8 @@ export interface SimpleType extends Sized {
     | 'duration'
   /** Of type dyn: a schema says that values are integers or texts. */
   readonly isIntOrString?: true
+  /** Of type dyn: a schema says nothing about values. */
+  readonly isUntyped?: true
 }
 
 export type CelType =
@@ -84,6 +90,7 @@ export type CelType =
 const simple = (kind: SimpleType['kind']): SimpleType => ({ kind })
 
 export const DYN = simple('dyn')
+export const UNTYPED: SimpleType = { kind: 'dyn', isUntyped: true }
 /** Of an expression about which a problem was reported already. */
 export const ERROR = simple('error')
 export const NULL = simple('null')

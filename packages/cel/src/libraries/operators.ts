@@ -14,6 +14,7 @@ import {
   CelTimestamp,
   CelUint,
   EvaluationError,
+  Opaque,
   GrowingList,
   MAX_INT,
   MAX_UINT,
@@ -140,7 +141,7 @@ const LOGIC = [
   declare('@not_strictly_false(bool): bool', (a: boolean) => a),
   declare('!_(bool): bool', (a: boolean) => !a),
   declare('_==_(A, A): bool', areEqual, EQUALITY),
-  declare('_!=_(A, A): bool', (a: Value, b: Value) => !areEqual(a, b), COMPARISON),
+  declare('_!=_(A, A): bool', areDifferent, COMPARISON),
 ]
 
 const MEMBERSHIP: Costs = {
@@ -189,6 +190,11 @@ function areEqual(a: Value, b: Value): boolean {
   return equal(a, b)
 }
 
+/** What a schema describes differs from anything of another type. */
+function areDifferent(a: Value, b: Value): boolean {
+  return !(a instanceof Opaque ? areEqual(a, b) : equal(a, b))
+}
+
 /** Lists of Kubernetes join by what they are: sets without repetition, maps by key with the right one winning. */
 function joinLists(a: CelList, b: CelList): CelList {
   if (a instanceof GrowingList) {
@@ -196,16 +202,16 @@ function joinLists(a: CelList, b: CelList): CelList {
     return a
   }
   const { semantics } = a
-  if (semantics.kind === 'atomic') return new ArrayList([...a, ...b])
+  if (semantics.kind === 'atomic') return new ArrayList([...a, ...b], a)
   const inLeft = finderOf(a, semantics)
   if (semantics.kind === 'set') {
     const added = [...b].filter((item) => inLeft(item) === undefined)
-    return new ArrayList([...a, ...added], semantics)
+    return new ArrayList([...a, ...added], a)
   }
   const inRight = finderOf(b, semantics)
   const merged = [...a].map((item) => inRight(item) ?? item)
   const added = [...b].filter((item) => inLeft(item) === undefined)
-  return new ArrayList([...merged, ...added], semantics)
+  return new ArrayList([...merged, ...added], a)
 }
 
 function elementAt(list: CelList, index: bigint): Value {

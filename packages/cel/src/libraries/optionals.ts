@@ -8,18 +8,26 @@ import {
   CelList,
   CelMap,
   CelOptional,
+  CelTimestamp,
   CelUint,
   EvaluationError,
   NONE,
 } from '../values/values.ts'
+import { NANOS_PER_SECOND, utcSeconds } from '../values/time-text.ts'
 import type { Value } from '../values/values.ts'
+
+/** Of Go's clock. */
+const BEGINNING_OF_TIME = utcSeconds(1, 1, 1)! * NANOS_PER_SECOND
 
 function isZero(value: Value): boolean {
   if (value === null || value === false || value === '' || value === 0 || value === 0n) return true
   if (value instanceof CelUint) return value.value === 0n
   if (value instanceof CelDuration) return value.nanos === 0n
-  if (value instanceof CelList || value instanceof Uint8Array) return value.length === 0
-  return value instanceof CelMap && value.size === 0
+  if (value instanceof CelTimestamp) return value.nanos === BEGINNING_OF_TIME
+  if (value instanceof Uint8Array) return value.length === 0
+  // What a schema describes is a value as soon as it is there.
+  if (value instanceof CelList) return value.length === 0 && !value.isOfSchema
+  return value instanceof CelMap && value.size === 0 && value.ofSchema === undefined
 }
 
 function valueOf({ value }: CelOptional): Value {

@@ -1,4 +1,5 @@
 /** Equality and order. Values of different types are unequal; numbers of different types are compared by value. */
+import { semanticEqual } from '@gyropilot/api'
 import {
   CelDuration,
   CelList,
@@ -36,6 +37,9 @@ export function equal(a: Value, b: Value): boolean {
 
 /** Whether kube-apiserver would have an error for an answer. Within lists and maps that is no difference. */
 export function isIncomparable(a: Value, b: Value): boolean {
+  if (b === null) return false
+  if (a instanceof CelList) return a.isOfSchema && !(b instanceof CelList)
+  if (a instanceof CelMap) return a.ofSchema !== undefined && !(b instanceof CelMap)
   return a instanceof Opaque && b instanceof Opaque && a.typeName === b.typeName && !b.isEqualable
 }
 
@@ -93,11 +97,24 @@ function mapKey(item: Value, keys: readonly string[]): string {
 
 function equalMaps(a: CelMap, b: CelMap): boolean {
   if (a.size !== b.size) return false
+  const undeclared = a.undeclared()
   for (const key of a.keys()) {
+    // An undeclared field: see below.
+    if (key === null && undeclared.length > 0) continue
+    if (typeof key !== 'string' && b.ofSchema !== undefined) return false
+    const value = a.get(key)
     const other = b.get(key)
-    if (other === undefined || differ(a.get(key)!, other)) return false
+    if (value === undefined) {
+      // Null: a key without a value.
+      if (other !== undefined || ![...b.keys()].includes(key)) return false
+    } else if (other === undefined || differ(value, other)) return false
   }
-  return true
+  if (undeclared.length === 0) return true
+  const theirs = b.ofSchema
+  if (theirs === undefined) throw new EvaluationError('no such overload')
+  // One that only the left side has makes no difference.
+  const ours = a.ofSchema!
+  return undeclared.every((name) => !(name in theirs) || semanticEqual(ours[name], theirs[name]))
 }
 
 function numberOf(value: Value): bigint | number | undefined {

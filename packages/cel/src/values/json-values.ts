@@ -1,6 +1,6 @@
 /** JSON as values of expressions, by the types that schemas declare, and back. Converted when it is looked at. */
-import { isDynamic } from '../checking/types.ts'
-import type { CelType, ObjectType } from '../checking/types.ts'
+import { DYN, STRING, UNTYPED, isDynamic, listType, mapType } from '../checking/types.ts'
+import type { CelType, ListType, MapType, ObjectField, ObjectType } from '../checking/types.ts'
 import {
   formatDuration,
   formatTimestamp,
@@ -32,18 +32,17 @@ export function valueOf(json: unknown, type: CelType): Value {
   if (json === null || json === undefined) return null
   if (isDynamic(type)) {
     if ('isIntOrString' in type) checkIntOrString(json)
-    return dynamicValue(json)
+    return 'isUntyped' in type ? untypedValue(json) : dynamicValue(json)
   }
   switch (type.kind) {
     case 'list':
-      if (Array.isArray(json)) return new JsonList(json, type.element, type.semantics)
+      if (Array.isArray(json)) return new JsonList(json, type)
       throw new EvaluationError(
         'invalid data, expected an array for the provided schema with type=array',
       )
     case 'map':
     case 'object':
-      if (isJsonObject(json))
-        return type.kind === 'map' ? new JsonMap(json, type.value) : new JsonRecord(json, type)
+      if (isJsonObject(json)) return objectValue(json, type)
       throw new EvaluationError(
         'invalid data, expected a map for the provided schema with type=object',
       )
@@ -128,8 +127,19 @@ function dynamicValue(json: unknown): Value {
       return json
   }
   if (json === null || json === undefined) return null
-  if (Array.isArray(json)) return new JsonList(json, { kind: 'dyn' })
-  return new JsonMap(json as JsonObject, { kind: 'dyn' })
+  if (Array.isArray(json)) return new JsonList(json, listType(DYN))
+  return new JsonMap(json as JsonObject, mapType(STRING, DYN))
+}
+
+/** Objects have no field that can be read. */
+function untypedValue(json: unknown): Value {
+  if (Array.isArray(json)) return new JsonList(json, listType(UNTYPED))
+  return isJsonObject(json) ? new SchemaRecord(json, NO_FIELDS) : dynamicValue(json)
+}
+
+function objectValue(json: JsonObject, type: MapType | ObjectType): CelMap {
+  if (type.kind === 'map') return new JsonMap(json, type)
+  return type.unnamed === undefined ? new JsonRecord(json, type) : new SchemaRecord(json, type)
 }
 
 function isJsonObject(json: unknown): json is JsonObject {
@@ -140,16 +150,14 @@ class JsonList extends CelList {
   readonly #items: readonly unknown[]
   readonly #element: CelType
   override readonly semantics: ListSemantics
+  override readonly isOfSchema: boolean
 
-  constructor(
-    items: readonly unknown[],
-    element: CelType,
-    semantics: ListSemantics = { kind: 'atomic' },
-  ) {
+  constructor(items: readonly unknown[], type: ListType) {
     super()
     this.#items = items
-    this.#element = element
-    this.semantics = semantics
+    this.#element = type.element
+    this.semantics = type.semantics ?? { kind: 'atomic' }
+    this.isOfSchema = type.isOfSchema === true
   }
 
   override get length(): number {
@@ -164,11 +172,13 @@ class JsonList extends CelList {
 class JsonMap extends CelMap {
   readonly #object: JsonObject
   readonly #value: CelType
+  override readonly ofSchema: JsonObject | undefined
 
-  constructor(object: JsonObject, value: CelType) {
+  constructor(object: JsonObject, { value, isOfSchema }: MapType) {
     super()
     this.#object = object
     this.#value = value
+    this.ofSchema = isOfSchema === true ? object : undefined
   }
 
   override get size(): number {
@@ -176,7 +186,9 @@ class JsonMap extends CelMap {
   }
 
   override has(key: Value): boolean {
-    return typeof key === 'string' && Object.hasOwn(this.#object, key)
+    if (typeof key === 'string') return Object.hasOwn(this.#object, key)
+    if (this.ofSchema === undefined) return false
+    throw new EvaluationError('no such overload')
   }
 
   override get(key: Value): Value | undefined {
@@ -220,6 +232,65 @@ class JsonRecord extends CelMap {
     return value !== undefined && (value !== null || this.#type.hasNulls === true)
   }
 }
+
+/**
+ * An object as a schema describes it. Its fields are known by their JSON names, too; those that it has beside what the schema
+ * declares are counted, and their keys are null.
+ */
+class SchemaRecord extends CelMap {
+  override readonly ofSchema: JsonObject
+  readonly #type: ObjectType
+
+  constructor(object: JsonObject, type: ObjectType) {
+    super()
+    this.ofSchema = object
+    this.#type = type
+  }
+
+  override get size(): number {
+    return Object.keys(this.ofSchema).length
+  }
+
+  override get(key: Value): Value | undefined {
+    if (typeof key !== 'string') throw new EvaluationError('no such overload')
+    const { fields, unnamed } = this.#type
+    const { jsonName, type } = fields.get(key) ??
+      namesOf(this.#type).get(key) ?? { jsonName: key, type: unnamed?.get(key) }
+    const value = Object.hasOwn(this.ofSchema, jsonName) ? this.ofSchema[jsonName] : null
+    return type === undefined || value === null ? undefined : valueOf(value, type)
+  }
+
+  override *keys(): Iterable<Value> {
+    const names = namesOf(this.#type)
+    for (const jsonName of Object.keys(this.ofSchema)) {
+      const isUnnamed = this.#type.unnamed?.has(jsonName) === true
+      yield names.get(jsonName)?.name ?? (isUnnamed ? jsonName : null)
+    }
+  }
+
+  override undeclared(): readonly string[] {
+    const names = namesOf(this.#type)
+    const { unnamed } = this.#type
+    return Object.keys(this.ofSchema).filter((name) => !names.has(name) && !unnamed?.has(name))
+  }
+}
+
+type NamedField = ObjectField & { readonly name: string }
+
+const namedFields = new WeakMap<ObjectType, ReadonlyMap<string, NamedField>>()
+
+/** The fields by their JSON names, with the names that expressions have for them. */
+function namesOf(type: ObjectType): ReadonlyMap<string, NamedField> {
+  let names = namedFields.get(type)
+  if (names === undefined) {
+    const fields = [...type.fields].filter(([, { isAlias }]) => isAlias !== true)
+    names = new Map(fields.map(([name, field]) => [field.jsonName, { ...field, name }]))
+    namedFields.set(type, names)
+  }
+  return names
+}
+
+const NO_FIELDS: ObjectType = { kind: 'object', name: '', fields: new Map(), unnamed: new Map() }
 
 /** As JSON, for patches. Throws EvaluationError for what JSON cannot say. */
 export function jsonOf(value: Value): unknown {

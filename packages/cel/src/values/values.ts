@@ -72,6 +72,8 @@ const ATOMIC: ListSemantics = { kind: 'atomic' }
 
 export abstract class CelList {
   readonly semantics: ListSemantics = ATOMIC
+  /** Part of an object that a schema describes. */
+  readonly isOfSchema: boolean = false
   abstract readonly length: number
   abstract at(index: number): Value
 
@@ -88,11 +90,13 @@ export abstract class CelList {
 export class ArrayList extends CelList {
   readonly #values: readonly Value[]
   override readonly semantics: ListSemantics
+  override readonly isOfSchema: boolean
 
-  constructor(values: readonly Value[], semantics: ListSemantics = ATOMIC) {
+  constructor(values: readonly Value[], like?: CelList) {
     super()
     this.#values = values
-    this.semantics = semantics
+    this.semantics = like?.semantics ?? ATOMIC
+    this.isOfSchema = like?.isOfSchema === true
   }
 
   override get length(): number {
@@ -118,6 +122,8 @@ export class GrowingList extends CelList {
 }
 
 export abstract class CelMap {
+  /** The JSON of an object that a schema describes. */
+  readonly ofSchema: Readonly<Record<string, unknown>> | undefined
   abstract readonly size: number
   /** Undefined: no such key. */
   abstract get(key: Value): Value | undefined
@@ -125,6 +131,11 @@ export abstract class CelMap {
 
   has(key: Value): boolean {
     return this.get(key) !== undefined
+  }
+
+  /** The fields that it has beyond those of its schema. */
+  undeclared(): readonly string[] {
+    return []
   }
 }
 
