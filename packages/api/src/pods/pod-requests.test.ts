@@ -78,6 +78,24 @@ function resized({ asked, given, has, reason }: Given) {
   })
 }
 
+/** The same of the pod, and more of its container, which does not count. */
+function resizedAsAWhole(given: Given) {
+  const { spec, status, ...rest } = resized(given)
+  const [container] = spec!.containers
+  const [containerStatus] = status!.containerStatuses!
+  const { allocatedResources, resources } = containerStatus!
+  const { containerStatuses: _, ...podStatus } = status!
+  return {
+    ...rest,
+    spec: { ...spec!, resources: container!.resources! },
+    status: {
+      ...podStatus,
+      ...(allocatedResources === undefined ? {} : { allocatedResources }),
+      ...(resources === undefined ? {} : { resources }),
+    },
+  }
+}
+
 const CASES: readonly (readonly [string, Given, number])[] = [
   ['what it asks for', { asked: '1' }, 1000],
   ['more than it has yet', { asked: '3', given: '1', has: '1' }, 3000],
@@ -91,4 +109,15 @@ for (const [title, given, cpu] of CASES) {
   test(`of a pod that runs counts: ${title}`, () => {
     assert.equal(podRequests(resized(given), { withStatus: true }).get('cpu'), cpu)
   })
+  test(`of a pod that runs counts, where the pod asks as a whole: ${title}`, () => {
+    assert.equal(podRequests(resizedAsAWhole(given), { withStatus: true }).get('cpu'), cpu)
+  })
 }
+
+test('what a pod that cannot be resized asks for as a whole and has not been given counts as nothing', () => {
+  const resized = resizedAsAWhole({ asked: '3', reason: 'Infeasible' })
+  const status = { ...resized.status!, resources: { requests: { memory: '1Gi' } } }
+  const requests = podRequests({ ...resized, status }, { withStatus: true })
+  assert.ok(requests.get('cpu') === 0)
+  assert.ok(!requests.has('memory'))
+})

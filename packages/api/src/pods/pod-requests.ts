@@ -1,7 +1,7 @@
 /** What a pod asks of a node. Contract: docs/behaviour/simulation/scheduler.md, Filters (Requests). Pure. */
 import type { Container, Pod } from '../generated/core-v1.ts'
 import { parseQuantity } from '../values/quantity.ts'
-import { amountsWithStatus } from './pod-resources.ts'
+import { amountsWithStatus, podLevelRequestsWithStatus } from './pod-resources.ts'
 
 /** Amounts by resource: cpu in thousandths, everything else in units. */
 export type ResourceAmounts = ReadonlyMap<string, number>
@@ -9,7 +9,7 @@ export type ResourceAmounts = ReadonlyMap<string, number>
 interface PodRequestsOptions {
   /** What a container asks for that does not say how much, by resource. Default: nothing. */
   readonly missing?: ResourceAmounts
-  /** What running containers have been given counts too, where it is more than what they ask for. Default: false. */
+  /** What a running pod and its containers have been given counts too, where it is more than what they ask for. Default: false. */
   readonly withStatus?: boolean
 }
 
@@ -55,7 +55,8 @@ export function podRequests(
   for (const container of pod.spec?.containers ?? []) addAmounts(total, requestsOf(container))
   addAmounts(total, sidecars)
   for (const [name, amount] of highest) total.set(name, Math.max(total.get(name) ?? 0, amount))
-  for (const [name, amount] of amountsOf(pod.spec?.resources?.requests)) total.set(name, amount)
+  const ofPod = withStatus ? podLevelRequestsWithStatus(pod) : pod.spec?.resources?.requests
+  for (const [name, amount] of amountsOf(ofPod)) total.set(name, amount)
   addAmounts(total, amountsOf(pod.spec?.overhead))
   total.set('pods', 1)
   return total

@@ -72,24 +72,43 @@ export function podResources(
   return addResources(total, Object.fromEntries(limited))
 }
 
-/** Of containers and sidecars. A status without resources says nothing. A resize that can never be had does not count as wished for. */
+/** Of containers and sidecars. */
 export function amountsWithStatus(
   pod: Pod,
   kind: AmountKind,
 ): (container: Container) => ResourceList {
-  const { containerStatuses, initContainerStatuses, conditions = [] } = pod.status ?? {}
+  const { containerStatuses, initContainerStatuses } = pod.status ?? {}
   const statuses = new Map<string, ContainerStatus>()
   for (const status of [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])])
     statuses.set(status.name, status)
-  const isInfeasible = conditions.some(
+  const infeasible = isInfeasible(pod)
+  return ({ name, resources }) =>
+    countedAmounts(kind, resources?.[kind], statuses.get(name), infeasible)
+}
+
+/** Of the pod as a whole: the resources that it asks for, none of those that its status leaves out. */
+export function podLevelRequestsWithStatus(pod: Pod): ResourceList {
+  const wished = pod.spec?.resources?.requests
+  if (wished === undefined) return {}
+  const counted = countedAmounts('requests', wished, pod.status, isInfeasible(pod))
+  return Object.fromEntries(Object.keys(wished).map((name) => [name, counted[name] ?? '0']))
+}
+
+function isInfeasible(pod: Pod): boolean {
+  return (pod.status?.conditions ?? []).some(
     ({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible',
   )
-  return (container) => {
-    const wished: ResourceList = container.resources?.[kind] ?? {}
-    const status = statuses.get(container.name)
-    if (status?.resources === undefined) return wished
-    let given: ResourceList = status.resources[kind] ?? {}
-    if (kind === 'requests') given = maxResources(given, status.allocatedResources ?? {})
-    return isInfeasible ? given : maxResources(wished, given)
-  }
+}
+
+/** A status without resources says nothing. A resize that can never be had does not count as wished for. */
+function countedAmounts(
+  kind: AmountKind,
+  wished: ResourceList = {},
+  status: Pick<ContainerStatus, 'resources' | 'allocatedResources'> | undefined,
+  infeasible: boolean,
+): ResourceList {
+  if (status?.resources === undefined) return wished
+  let given: ResourceList = status.resources[kind] ?? {}
+  if (kind === 'requests') given = maxResources(given, status.allocatedResources ?? {})
+  return infeasible ? given : maxResources(wished, given)
 }
