@@ -1,5 +1,8 @@
 /** What an answer to a bad request may be. Contract: docs/behaviour/api-server/requests.md. */
 
+/** A message that begins so, in JSON or YAML. */
+const begins = (text: string): RegExp => new RegExp(`"?message"?: ?["']?${text}`)
+
 /** Answers of 500 and above that kube-apiserver 1.36 was seen to give too: errors that nobody translated, requests for the future, connections that end nowhere. */
 const DOCUMENTED: readonly RegExp[] = [
   /^Internal Server Error: .*failed to create RequestInfo/s,
@@ -7,7 +10,7 @@ const DOCUMENTED: readonly RegExp[] = [
   /etcdserver: request is too large/,
   /strconv\.Parse(Uint|Int|Bool|Float)/,
   /resourceVersion: Invalid value/,
-  /"message":"\[?target\.(name|kind): /,
+  begins(String.raw`\[?target\.(name|kind): `),
   /failed to create typed (patch|live) object/,
   /failed to convert new object/,
   /does not contain declared merge key/,
@@ -25,16 +28,16 @@ const DOCUMENTED: readonly RegExp[] = [
   /Too large resource version/,
   /request did not complete within the allotted timeout/,
   /object does not implement the Object interfaces/,
-  /"message":"Non-matching dry-run options in request and content: /,
-  /"message":"resource name may not be empty"/,
+  begins('Non-matching dry-run options in request and content: '),
+  begins('resource name may not be empty'),
   /no service port -?\d+ found for service/,
   /no endpoints available for service/,
   /unsupported role reference kind: /,
   /expected slice or array type, but got/,
   /the spec replicas field \\"[^ ]+\\" does not exist/,
   /more than one PodDisruptionBudget, which the eviction subresource does not support/,
-  /"message":"content is not a list"/,
-  /"message":"invalid resource name [^\]]*: \[may not /,
+  begins('content is not a list'),
+  begins(String.raw`invalid resource name [^\]]*: \[may not `),
 ]
 
 /** Undefined when the answer is one that a server may give. */
