@@ -113,3 +113,10 @@ test('Default in spec with and without spec present; null with a default.', () =
     assert.deepEqual(before, after)
   }
 })
+
+test('keys of a map that may have none are kept, to be refused; fields of their values vanish', () => {
+  const closed = { type: 'object', additionalProperties: false } as const
+  const object: JsonObject = { spec: { a: 1, b: { c: 1 } } }
+  assert.deepEqual(prune(object, { type: 'object', properties: { spec: closed } }), ['spec.b.c'])
+  assert.deepEqual(object, { spec: { a: 1, b: {} } })
+})
