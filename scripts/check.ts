@@ -159,10 +159,10 @@ const everyStep: readonly Step[] = [
 ]
 
 /**
- * A second kubectl, of another version, is used for what the versions do differently most: streams over WebSocket or SPDY, and apply.
+ * A second kubectl, of another version, is used for what the versions do differently most: streams over WebSocket or SPDY.
  * All tests with each version are a nightly matter.
  */
-const BY_VERSION = ['streams', 'applying']
+const BY_VERSION = ['streams']
 const { ALSO_KUBECTL } = process.env
 const steps = everyStep.flatMap((step) =>
   step.name === 'kubectl' && ALSO_KUBECTL

@@ -1,6 +1,6 @@
 /**
  * What npm would publish, used as from npm: packed, installed into an empty folder, and run there on the oldest Node that is
- * promised and on our own; with EVERY_NODE=1 (the nightly step `more-packages`) on the one between, too. The programs of the guides
+ * promised; with EVERY_NODE=1 (the nightly step `more-packages`) on the one between and on our own, too. The programs of the guides
  * are run as they are printed.
  */
 import assert from 'node:assert/strict'
@@ -28,9 +28,11 @@ const nodes = new Map<string, string>()
 let tarballs: readonly string[] = []
 
 before(() => {
-  const fetched = process.env.EVERY_NODE === '1' ? ['22', '24'] : ['22']
-  for (const major of fetched) nodes.set(major, fetchedNode(major))
-  nodes.set(process.versions.node.split('.')[0]!, process.execPath)
+  nodes.set('22', fetchedNode('22'))
+  if (process.env.EVERY_NODE === '1') {
+    nodes.set('24', fetchedNode('24'))
+    nodes.set(process.versions.node.split('.')[0]!, process.execPath)
+  }
   const build = join(repository, 'scripts/build-packages.ts')
   const printed = execFileSync(process.execPath, [build, join(folder, 'packages')])
   tarballs = printed.toString().trim().split('\n')
