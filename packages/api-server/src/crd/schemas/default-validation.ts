@@ -8,6 +8,7 @@ import { coerceEmbedded, validateEmbeddedResource, walkEmbedded } from './embedd
 import { prune } from './prune.ts'
 import {
   additionalOf,
+  RESOURCE_META,
   isEmbedded,
   isIntOrString,
   isObject,
@@ -45,7 +46,7 @@ function checkNode(schema: Schema, path: string, place: Place, errors: FieldErro
     )
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     const outside =
-      isResource && TYPE_META.includes(name)
+      isResource && RESOURCE_META.includes(name)
         ? (value: object) => ({ apiVersion: 'validation/v1', kind: 'Validation', ...value })
         : around
     checkNode(
@@ -59,8 +60,6 @@ function checkNode(schema: Schema, path: string, place: Place, errors: FieldErro
     )
   }
 }
-
-const TYPE_META = ['apiVersion', 'kind', 'metadata']
 
 /** What is wrong first is all that is told: of resources, of the values, of what rules say. */
 function checkDefault(schema: Schema, at: string, place: Place, errors: FieldErrors): void {

@@ -2,11 +2,12 @@
  * What each place of a schema may say, whether it is structural or not, branches included.
  * Contract: docs/behaviour/api-server/custom-resources.md, Structural schema.
  */
+import { byString } from '@gyropilot/foundation'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Stored } from '@gyropilot/schema/objects'
 import { checkListType } from './list-type-validation.ts'
-import { isEmbedded, isObject, itemsOf, propertiesOf } from './structural-schema.ts'
+import { RESOURCE_META, isEmbedded, isObject, itemsOf, propertiesOf } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string']
@@ -136,9 +137,6 @@ class OpenApiCheck {
   }
 }
 
-/** What the server knows of every resource. */
-const RESOURCE_META = ['apiVersion', 'kind', 'metadata']
-
 function times(cardinality: number | undefined, bound: number | undefined): number | undefined {
   return cardinality === undefined || bound === undefined ? undefined : cardinality * bound
 }
@@ -147,11 +145,7 @@ function times(cardinality: number | undefined, bound: number | undefined): numb
 function sortedParts(map: unknown): readonly (readonly [string, Schema])[] {
   if (!isObject(map)) return []
   const parts = Object.entries(map).filter((part): part is [string, Schema] => isObject(part[1]))
-  return parts.toSorted(byName)
-}
-
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return parts.toSorted(byString(([name]) => name))
 }
 
 const UNSUPPORTED: readonly (keyof Schema)[] = [

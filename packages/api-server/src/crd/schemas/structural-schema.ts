@@ -7,6 +7,9 @@ import type { Draft } from '../../registry/kind-rules.ts'
 export type Schema = JSONSchemaProps
 export type JsonObject = Record<string, unknown>
 
+/** What the server knows of every resource. */
+export const RESOURCE_META: readonly string[] = ['apiVersion', 'kind', 'metadata']
+
 const NO_PROPERTIES: Readonly<Record<string, Schema>> = {}
 
 export function propertiesOf(schema: Schema | undefined): Readonly<Record<string, Schema>> {
