@@ -79,10 +79,13 @@ export {
   EXTENDED_CLAIM_ANNOTATION,
   isClaimFor,
   isReservedFor,
+  namedClaims,
   podClaimName,
   podClaimNames,
 } from './pods/pod-resource-claims.ts'
-export type { PodClaimName } from './pods/pod-resource-claims.ts'
+export type { ClaimUser, PodClaimName } from './pods/pod-resource-claims.ts'
+export { POD_GROUPS, podGroupKeyOf, podGroupNameOf } from './pods/pod-groups.ts'
+export type { PodGroup } from './pods/pod-groups.ts'
 export { addResources, maxResources, podResources } from './pods/pod-resources.ts'
 export type { PodResourcesOptions, ResourceList } from './pods/pod-resources.ts'
 export * from './quota/index.ts'

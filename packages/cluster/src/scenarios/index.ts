@@ -8,6 +8,7 @@ import { clusterRoleScenarios } from './access/cluster-roles.ts'
 import { cronJobScenarios } from './workloads/cronjobs.ts'
 import { daemonScenarios } from './workloads/daemons.ts'
 import { deviceScenarios } from './nodes/devices.ts'
+import { sharedClaimScenarios } from './nodes/shared-claims.ts'
 import { diskScenarios } from './storage/disks.ts'
 import { gangScenarios } from './workloads/gangs.ts'
 import { jobScenarios } from './workloads/jobs.ts'
@@ -50,6 +51,7 @@ export const scenarios: readonly Scenario[] = [
   ...diskScenarios,
   ...cloudScenarios,
   ...deviceScenarios,
+  ...sharedClaimScenarios,
   ...serviceRangeScenarios,
   ...clusterRoleScenarios,
   ...accountScenarios,

@@ -11,6 +11,7 @@ import type {
   ResourceClaim,
 } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
+import { isClaimForGroupOf, isReservedForGroupOf } from './shared-claims.ts'
 import type { IndexedTaint } from './device-pools.ts'
 import { selects } from './device-taint-rule.ts'
 import type { DeviceId, DeviceTaintRule } from './device-taint-rule.ts'
@@ -56,10 +57,11 @@ function reasonOf({ metadata }: DeviceTaintRule): EvictionReason {
   return { rule: metadata?.name ?? '', uid: metadata?.uid ?? '' }
 }
 
-/** Undefined: nothing drives the pod away. */
+/** Undefined: nothing drives the pod away. `sharesClaims`: claims of its PodGroup count as its own. */
 export function podEviction(
   pod: Pod,
   trackedClaim: (name: string) => { claim: ResourceClaim; eviction?: Eviction } | undefined,
+  sharesClaims: boolean,
 ): Eviction | undefined {
   // 1.
   if (!pod.spec?.nodeName) return undefined
@@ -70,8 +72,10 @@ export function podEviction(
     if (resolved.state !== 'named') continue
     const { claim, eviction } = trackedClaim(resolved.name) ?? {}
     if (claim === undefined || eviction === undefined) continue
-    if (resolved.isGenerated && !isClaimFor(claim, pod)) continue
-    if (!isReservedFor(claim, pod)) continue
+    const isSharedFor = sharesClaims && isClaimForGroupOf(claim, pod)
+    if (resolved.isGenerated && !isClaimFor(claim, pod) && !isSharedFor) continue
+    const isGroups = sharesClaims && isReservedForGroupOf(claim, pod)
+    if (!isReservedFor(claim, pod) && !isGroups) continue
     for (const reason of eviction.reasons) found.push({ timeMs: eviction.timeMs, reason })
   }
   return earliest(found)

@@ -18,6 +18,7 @@ function evictions(...pods: readonly Pod[]) {
   const informers = fakeInformers(pods as readonly KubernetesObject[])
   const made = new Evictions({
     pods: informers.informer(resources.pods).lister,
+    sharesClaims: false,
     nowMs: () => Date.parse(START),
     record: (event) => told.push(event),
   })

@@ -3,7 +3,12 @@
  * Contract: docs/behaviour/controllers/device-taint-eviction-controller.md, Watches and keys.
  */
 import { deepEqual, keyOf } from '@gyropilot/api'
-import type { Pod, ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import type {
+  Pod,
+  ResourceClaim,
+  ResourceClaimConsumerReference,
+  ResourceSlice,
+} from '@gyropilot/api'
 import { LruCache } from '@gyropilot/runtime'
 import type { EventRecord, Lister, QueueKey } from '@gyropilot/runtime'
 import { EVICTED_PODS_MAX, RULE_STATUS_PERIOD_MS } from './config.ts'
@@ -13,10 +18,13 @@ import { CANCELLING, evictionEvent } from './events.ts'
 import { podEviction } from './eviction.ts'
 import type { Eviction, TaintSources } from './eviction.ts'
 import { podItemKey, ruleItemKey } from './keys.ts'
+import { podsOfConsumer } from './shared-claims.ts'
 import { TrackedClaims } from './tracked-claims.ts'
 
 interface EvictionsOptions {
   readonly pods: Lister<Pod>
+  /** PodGroups share their claims with their pods. */
+  readonly sharesClaims: boolean
   readonly nowMs: () => number
   readonly record: (event: EventRecord) => void
 }
@@ -39,6 +47,15 @@ export class Evictions implements TaintSources {
 
   taintsOf(id: DeviceId) {
     return this.pools.taintsOf(id)
+  }
+
+  get sharesClaims(): boolean {
+    return this.#options.sharesClaims
+  }
+
+  /** The cached pods behind an entry of `status.reservedFor`. */
+  podsOf(namespace: string | undefined, consumer: ResourceClaimConsumerReference): readonly Pod[] {
+    return podsOfConsumer(this.#options, namespace, consumer)
   }
 
   get rules(): readonly DeviceTaintRule[] {
@@ -87,8 +104,7 @@ export class Evictions implements TaintSources {
     const users = before?.status?.reservedFor ?? []
     const usersNow = after?.status?.reservedFor ?? []
     if (wasAllocated && isAllocated && deepEqual(users, usersNow)) return []
-    const uids = new Map([...users, ...usersNow].map(({ uid, name }) => [uid, name]))
-    return this.#evaluateUsers((after ?? before)!.metadata?.namespace, uids)
+    return this.#evaluateUsers((after ?? before)!.metadata?.namespace, [...users, ...usersNow])
   }
 
   sliceChanged(
@@ -132,28 +148,29 @@ export class Evictions implements TaintSources {
     return this.claims
       .judge(this, devices)
       .flatMap(({ metadata, status }) =>
-        this.#evaluateUsers(
-          metadata?.namespace,
-          new Map(status?.reservedFor?.map(({ uid, name }) => [uid, name])),
-        ),
+        this.#evaluateUsers(metadata?.namespace, status?.reservedFor),
       )
   }
 
   #evaluateUsers(
     namespace: string | undefined,
-    namesByUid: ReadonlyMap<string, string>,
+    consumers: readonly ResourceClaimConsumerReference[] = [],
   ): readonly QueueKey[] {
-    return [...namesByUid].flatMap(([uid, name]) => {
-      const pod = this.#options.pods.get(namespace, name)
-      return pod?.metadata?.uid === uid ? this.#evaluate(pod) : []
-    })
+    const byUid = new Map(consumers.map((consumer) => [consumer.uid, consumer]))
+    return [...byUid.values()]
+      .flatMap((consumer) => this.podsOf(namespace, consumer))
+      .flatMap((pod) => this.#evaluate(pod))
   }
 
   #evaluate(pod: Pod): readonly QueueKey[] {
     const { namespace, uid = '' } = pod.metadata ?? {}
     if (this.isEvicted(uid)) return []
     const key = podItemKey(pod)
-    const eviction = podEviction(pod, (name) => this.claims.get(`${namespace}/${name}`))
+    const eviction = podEviction(
+      pod,
+      (name) => this.claims.get(`${namespace}/${name}`),
+      this.#options.sharesClaims,
+    )
     if (eviction === undefined) {
       if (this.#pending.delete(key))
         this.#options.record(evictionEvent(pod.metadata ?? {}, CANCELLING))

@@ -13,6 +13,7 @@ import type {
 } from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
+import { SHARED_CLAIMS_GATE, addGroupPodIndex } from '../workload-support/group-pod-index.ts'
 import { NAME, RULES_GATE, SERVICE_ACCOUNT, TAINTS_GATE } from './config.ts'
 import { DEVICE_TAINT_RULES } from './device-taint-rule.ts'
 import type { DeviceTaintRule } from './device-taint-rule.ts'
@@ -57,11 +58,15 @@ function deviceTaintEvictionLogic(
   enqueue: (keys: readonly QueueKey[]) => void,
 ): KeyedController<Observed> {
   const withRules = featureEnabled(configuration, RULES_GATE, false)
-  const pods = informers.informer(resources.pods).lister
+  const podInformer = informers.informer(resources.pods)
+  const pods = podInformer.lister
   const rules = withRules ? informers.informer(DEVICE_TAINT_RULES).lister : undefined
   const events = recorder(name)
+  const sharesClaims = featureEnabled(configuration, SHARED_CLAIMS_GATE, false)
+  if (sharesClaims) addGroupPodIndex(podInformer)
   const evictions = new Evictions({
     pods,
+    sharesClaims,
     nowMs: () => clock.nowMs(),
     record: (event) => events.record(event),
   })

@@ -15,7 +15,10 @@ export const EVICTION_IN_PROGRESS = 'EvictionInProgress'
 
 /** What is known besides the rule. */
 export interface RuleSurroundings {
-  readonly evictions: Pick<Evictions, 'claims' | 'pools' | 'pending' | 'evictedFor'>
+  readonly evictions: Pick<
+    Evictions,
+    'claims' | 'pools' | 'pending' | 'evictedFor' | 'podsOf' | 'sharesClaims'
+  >
   podNamed(namespace: string | undefined, name: string): Pod | undefined
 }
 
@@ -83,29 +86,25 @@ function wouldBeMessage(rule: DeviceTaintRule, around: RuleSurroundings): string
   ].join(' ')
 }
 
-function wouldBeEvicted(
-  rule: DeviceTaintRule,
-  { evictions: { claims }, podNamed }: RuleSurroundings,
-): readonly Pod[] {
+function wouldBeEvicted(rule: DeviceTaintRule, { evictions }: RuleSurroundings): readonly Pod[] {
   const sources = { taintsOf: () => [], rules: [rule] }
   const simulated = new Map<string, Eviction>()
   const users = new Map<string, Pod>()
-  for (const { claim } of claims.all()) {
+  for (const { claim } of evictions.claims.all()) {
     const eviction = claimEviction(claim, sources)
     if (eviction === undefined) continue
     simulated.set(keyOf(claim), eviction)
-    for (const { name, uid } of claim.status?.reservedFor ?? []) {
-      const pod = podNamed(claim.metadata?.namespace, name)
-      if (pod !== undefined && pod.metadata?.uid === uid && !isTerminating(pod)) users.set(uid, pod)
-    }
+    for (const consumer of claim.status?.reservedFor ?? [])
+      for (const pod of evictions.podsOf(claim.metadata?.namespace, consumer))
+        if (!isTerminating(pod)) users.set(pod.metadata?.uid ?? '', pod)
   }
   return [...users.values()].filter((pod) => {
     const trackedClaim = (name: string) => {
       const key = `${pod.metadata?.namespace}/${name}`
-      const claim = claims.get(key)?.claim
+      const claim = evictions.claims.get(key)?.claim
       return claim && { claim, eviction: simulated.get(key) }
     }
-    return podEviction(pod, trackedClaim) !== undefined
+    return podEviction(pod, trackedClaim, evictions.sharesClaims) !== undefined
   })
 }
 

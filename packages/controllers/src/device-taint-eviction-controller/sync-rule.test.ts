@@ -10,6 +10,7 @@ import { syncRule } from './sync-rule.ts'
 const around = {
   evictions: new Evictions({
     pods: { get: () => undefined } as never,
+    sharesClaims: false,
     nowMs: () => 0,
     record() {},
   }),

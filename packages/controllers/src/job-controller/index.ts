@@ -2,7 +2,7 @@
  * job-controller: runs pods until the work is done.
  * Contract: docs/behaviour/controllers/job-controller.md.
  */
-import { resources } from '@gyropilot/api'
+import { POD_GROUPS, resources } from '@gyropilot/api'
 import { ExponentialRateLimiter, createExpectations, runKeyedController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -18,7 +18,6 @@ import { MAX_RETRY_MS, MIN_RETRY_MS } from './config.ts'
 import { EVENT_COMPONENT, ORPHAN_QUEUE_NAME, QUEUE_NAME, SERVICE_ACCOUNT } from './events.ts'
 import {
   FEATURE_GATE,
-  POD_GROUPS,
   POD_GROUPS_BY_WORKLOAD,
   WORKLOADS,
   WORKLOADS_BY_JOB,

@@ -2,11 +2,11 @@
  * podgroup-protection-controller: a PodGroup that is being deleted stays until its pods are finished.
  * Contract: docs/behaviour/controllers/podgroup-protection-controller.md.
  */
-import { resources } from '@gyropilot/api'
+import { POD_GROUPS, resources } from '@gyropilot/api'
 import { runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { FEATURE_GATE, POD_GROUPS, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
+import { FEATURE_GATE, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
 import { ACTIVE_PODS_BY_GROUP, activePodsByGroup } from './group-pods.ts'
 import { reconcile } from './reconcile.ts'
 import type { ObservedGroup } from './reconcile.ts'

@@ -2,13 +2,14 @@
  * One sync of a PodGroup, from the caches alone. Step numbers are those of
  * docs/behaviour/controllers/podgroup-protection-controller.md; 1 is the shell's.
  */
-import type { KubernetesObject } from '@gyropilot/api'
+import { POD_GROUPS } from '@gyropilot/api'
+import type { PodGroup } from '@gyropilot/api'
 import type { Reconcile } from '@gyropilot/runtime'
 import { isHeld, release } from '../protection-support/protection.ts'
-import { FINALIZER, POD_GROUPS } from './config.ts'
+import { FINALIZER } from './config.ts'
 
 export interface ObservedGroup {
-  readonly group: KubernetesObject
+  readonly group: PodGroup
   /** Whether a pod of the group is not finished. */
   readonly hasActivePods: boolean
 }

@@ -2,18 +2,17 @@
  * Which PodGroups an event concerns.
  * Contract: docs/behaviour/controllers/podgroup-protection-controller.md, Watches and keys.
  */
-import { isPodFinished, keyOf, resources } from '@gyropilot/api'
-import type { KubernetesObject, Pod } from '@gyropilot/api'
+import { POD_GROUPS, isPodFinished, keyOf, podGroupKeyOf, resources } from '@gyropilot/api'
+import type { Pod, PodGroup } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import { isHeld } from '../protection-support/protection.ts'
-import { FINALIZER, POD_GROUPS } from './config.ts'
-import { groupKeyOf } from './group-pods.ts'
+import { FINALIZER } from './config.ts'
 
-const heldKey = (group: KubernetesObject): readonly string[] =>
+const heldKey = (group: PodGroup): readonly string[] =>
   isHeld(group, FINALIZER) ? [keyOf(group)] : []
 
-export const groupWatch: Watch<KubernetesObject> = {
+export const groupWatch: Watch<PodGroup> = {
   type: POD_GROUPS,
   onAdd: heldKey,
   onUpdate: (_, current) => heldKey(current),
@@ -22,7 +21,7 @@ export const groupWatch: Watch<KubernetesObject> = {
 /** Only what may take the last pod from a group: its end, its deletion, another pod under its name. */
 export function podWatch(unknownDeletion: (key: string) => void): Watch<Pod> {
   const groupOf = (pod: Pod): readonly string[] => {
-    const key = groupKeyOf(pod)
+    const key = podGroupKeyOf(pod)
     return key === undefined ? [] : [key]
   }
   const ofFinished = (pod: Pod): readonly string[] => (isPodFinished(pod) ? groupOf(pod) : [])

@@ -24,8 +24,8 @@ export const FINALIZER = 'resource.kubernetes.io/delete-protection'
 
 /** How long a claim of our own is remembered that the cache has not shown yet. */
 export const OWN_CREATES_MS = 3_600_000
-/** How many deleted pods are remembered. */
-export const GONE_PODS_MAX = 500
+/** How many deleted pods and PodGroups are remembered. */
+export const GONE_USERS_MAX = 500
 /** The server adds five characters of its own to a generated name, of 63 at most, and there is a dash before them. */
 export const GENERATED_BASE_BYTES_MAX = 57
 

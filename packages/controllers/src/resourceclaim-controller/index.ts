@@ -2,8 +2,8 @@
  * resourceclaim-controller: makes the claims of pods' templates and frees those that nobody uses any more.
  * Contract: docs/behaviour/controllers/resourceclaim-controller.md.
  */
-import { resources } from '@gyropilot/api'
-import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
+import { POD_GROUPS, isPodFinished, resources } from '@gyropilot/api'
+import type { ClaimUser, ResourceClaimTemplate } from '@gyropilot/api'
 import { LruCache, runKeyedController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -13,19 +13,26 @@ import type {
 } from '@gyropilot/runtime'
 import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { EVENT_COMPONENT, GONE_PODS_MAX, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
+import { SHARED_CLAIMS_GATE } from '../workload-support/group-pod-index.ts'
+import { sharingGroupOf } from './claim-users.ts'
+import type { ObservedUser, UserType } from './claim-users.ts'
+import { EVENT_COMPONENT, GONE_USERS_MAX, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
 import { parseKey } from './keys.ts'
 import { claimsMetric, creationMetrics } from './metrics.ts'
 import { OwnCreates } from './own-creates.ts'
-import { addIndexes, claimsMadeFor } from './pod-indexes.ts'
 import { syncClaim } from './sync-claim.ts'
 import type { ObservedClaim } from './sync-claim.ts'
+import { syncGroup } from './sync-group.ts'
+import type { ObservedGroup } from './sync-group.ts'
 import { syncPod } from './sync-pod.ts'
-import type { ObservedPod, PodTools } from './sync-pod.ts'
-import { claimWatch, podWatch, templateWatch } from './watches.ts'
-import type { Witness } from './watches.ts'
+import type { ObservedPod } from './sync-pod.ts'
+import type { ClaimTools } from './user-claims.ts'
+import { addIndexes, claimsMadeFor } from './user-indexes.ts'
+import { claimWatch, groupWatch, podWatch, templateWatch } from './watches.ts'
+import type { Caches, Witness } from './watches.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
+type Observed = ObservedPod | ObservedGroup | ObservedClaim
 
 export const resourceClaimController: ControllerDescriptor<ControllersConfiguration> = {
   name: 'resourceclaim-controller',
@@ -40,24 +47,30 @@ export function resourceClaimLogic({
   informers,
   configuration,
   metrics,
-}: Pick<Context, 'informers' | 'configuration' | 'metrics'>): KeyedController<
-  ObservedPod | ObservedClaim
-> {
+}: Pick<Context, 'informers' | 'configuration' | 'metrics'>): KeyedController<Observed> {
   const podInformer = informers.informer(resources.pods)
   const claimInformer = informers.informer(resources.resourceclaims)
   const templates = informers.informer(resources.resourceclaimtemplates).lister
-  addIndexes(podInformer, claimInformer)
-  const caches = { pods: podInformer.lister, claims: claimInformer.lister, templates }
-  const gone = new LruCache<true>(GONE_PODS_MAX)
+  // An alpha gate: without it no informer may ask for what is not served.
+  const sharesClaims = featureEnabled(configuration, SHARED_CLAIMS_GATE, false)
+  const groupInformer = sharesClaims ? informers.informer(POD_GROUPS) : undefined
+  addIndexes(podInformer, claimInformer, groupInformer)
+  const caches: ReadCaches = {
+    pods: podInformer.lister,
+    claims: claimInformer.lister,
+    groups: groupInformer?.lister,
+    templates,
+  }
+  const gone = new LruCache<true>(GONE_USERS_MAX)
   const ownCreates = new OwnCreates()
   const witness: Witness = {
-    podGone(uid) {
+    userGone(uid) {
       gone.set(uid, true)
-      ownCreates.podGone(uid)
+      ownCreates.userGone(uid)
     },
     claimSeen: (key) => ownCreates.forget(key),
   }
-  const tools: PodTools = {
+  const tools: ClaimTools = {
     gates: {
       adminAccess: featureEnabled(configuration, 'DRAAdminAccess'),
       prioritizedList: featureEnabled(configuration, 'DRAPrioritizedList'),
@@ -73,52 +86,81 @@ export function resourceClaimLogic({
     staleGuard: {
       informers: [claimInformer],
       ownerUid: (observed) =>
-        (observed.kind === 'pod' ? observed.pod : observed.claim).metadata?.uid ?? '',
+        (observed.kind === 'claim' ? observed.claim : observed.user).metadata?.uid ?? '',
     },
-    watches: [podWatch(caches, witness), claimWatch(caches, witness), templateWatch(caches)],
+    watches: [
+      podWatch(caches, witness),
+      ...(sharesClaims ? [groupWatch(caches, witness)] : []),
+      claimWatch(caches, witness),
+      templateWatch(caches),
+    ],
     observe(key) {
       const { kind, objectKey } = parseKey(key)
-      return kind === 'pod'
-        ? observePod(objectKey, caches)
-        : observeClaim(objectKey, caches, (uid) => gone.get(uid) === true)
+      if (kind === 'pod') return observePod(objectKey, caches)
+      if (kind === 'podgroup') return observeGroup(objectKey, caches)
+      return observeClaim(objectKey, caches, (uid) => gone.get(uid) === true)
     },
-    reconcile: (observed) =>
-      observed.kind === 'pod' ? syncPod(observed, tools) : syncClaim(observed),
+    reconcile(observed) {
+      if (observed.kind === 'pod') return syncPod(observed, tools)
+      return observed.kind === 'podgroup' ? syncGroup(observed, tools) : syncClaim(observed)
+    },
   }
 }
 
-interface Caches {
-  readonly pods: Lister<Pod>
-  readonly claims: Lister<ResourceClaim>
+interface ReadCaches extends Caches {
   readonly templates: Lister<ResourceClaimTemplate>
 }
 
-function observePod(key: string, { pods, claims, templates }: Caches): ObservedPod | undefined {
-  const pod = pods.getByKey(key)
-  const { namespace, uid = '' } = pod?.metadata ?? {}
+function observePod(key: string, caches: ReadCaches): ObservedPod | undefined {
+  const pod = caches.pods.getByKey(key)
   return (
     pod && {
       kind: 'pod',
-      pod,
-      claimNamed: (name) => claims.get(namespace, name),
-      templateNamed: (name) => templates.get(namespace, name),
-      ownClaims: () => claimsMadeFor(claims, uid),
+      ...observeUser(resources.pods, pod, caches),
+      user: pod,
+      isOver: isPodFinished(pod),
+      group: sharingGroupOf(pod, caches.groups),
     }
   )
+}
+
+function observeGroup(key: string, caches: ReadCaches): ObservedGroup | undefined {
+  const group = caches.groups?.getByKey(key)
+  return (
+    group && {
+      kind: 'podgroup',
+      ...observeUser(POD_GROUPS, group, caches),
+      user: group,
+      isOver: false,
+    }
+  )
+}
+
+function observeUser(
+  type: UserType,
+  { metadata: { namespace, uid = '' } = {} }: ClaimUser,
+  { claims, templates }: ReadCaches,
+): Omit<ObservedUser, 'user' | 'isOver'> {
+  return {
+    type,
+    claimNamed: (name) => claims.get(namespace, name),
+    templateNamed: (name) => templates.get(namespace, name),
+    ownClaims: () => claimsMadeFor(claims, uid),
+  }
 }
 
 function observeClaim(
   key: string,
-  { pods, claims }: Caches,
+  { pods, groups, claims }: Caches,
   isRememberedGone: (uid: string) => boolean,
 ): ObservedClaim | undefined {
   const claim = claims.getByKey(key)
-  return (
-    claim && {
-      kind: 'claim',
-      claim,
-      podNamed: (name) => pods.get(claim.metadata?.namespace, name),
-      isRememberedGone,
-    }
-  )
+  if (claim === undefined) return undefined
+  const usersOf = (type: UserType): ObservedUsers => {
+    const cached: Lister<ClaimUser> | undefined = type === POD_GROUPS ? groups : pods
+    return cached && ((name) => cached.get(claim.metadata?.namespace, name))
+  }
+  return { kind: 'claim', claim, usersOf, isRememberedGone }
 }
+
+type ObservedUsers = ReturnType<ObservedClaim['usersOf']>

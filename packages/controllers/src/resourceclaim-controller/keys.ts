@@ -1,8 +1,12 @@
-/** Keys of the queue: pods and claims share it. Contract: docs/behaviour/controllers/resourceclaim-controller.md. */
-type Key = { readonly kind: 'pod' | 'claim'; readonly objectKey: string }
+/** Keys of the queue: pods, PodGroups and claims share it. Contract: docs/behaviour/controllers/resourceclaim-controller.md. */
+type Key = { readonly kind: 'pod' | 'podgroup' | 'claim'; readonly objectKey: string }
 
 export function podKey(objectKey: string): string {
   return `pod:${objectKey}`
+}
+
+export function podGroupKey(objectKey: string): string {
+  return `podgroup:${objectKey}`
 }
 
 export function claimKey(objectKey: string): string {
@@ -11,6 +15,5 @@ export function claimKey(objectKey: string): string {
 
 export function parseKey(key: string): Key {
   const colon = key.indexOf(':')
-  const kind = key.slice(0, colon) === 'pod' ? 'pod' : 'claim'
-  return { kind, objectKey: key.slice(colon + 1) }
+  return { kind: key.slice(0, colon) as Key['kind'], objectKey: key.slice(colon + 1) }
 }

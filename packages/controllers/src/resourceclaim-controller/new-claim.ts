@@ -1,16 +1,19 @@
-/** The claim that a pod gets from a template. Contract: docs/behaviour/controllers/resourceclaim-controller.md, Created ResourceClaim. */
-import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
+/** The claim that a pod or a PodGroup gets from a template. Contract: docs/behaviour/controllers/resourceclaim-controller.md, Created ResourceClaim. */
+import type { ClaimUser, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
+import { ownerOf } from './claim-users.ts'
+import type { UserType } from './claim-users.ts'
 import { GENERATED_BASE_BYTES_MAX, POD_CLAIM_ANNOTATION } from './config.ts'
 import type { TemplateGates } from './config.ts'
 
-/** Owned by the pod, so that the garbage collector takes it away with it. */
+/** Owned by its user, so that the garbage collector takes it away with it. */
 export function claimFromTemplate(
-  pod: Pod,
+  type: UserType,
+  user: ClaimUser,
   entry: string,
   { spec: template }: ResourceClaimTemplate,
 ): ResourceClaim {
   const { labels, annotations } = template.metadata ?? {}
-  const { namespace, name = '', uid = '' } = pod.metadata ?? {}
+  const { namespace, name = '' } = user.metadata ?? {}
   return {
     apiVersion: 'resource.k8s.io/v1',
     kind: 'ResourceClaim',
@@ -19,19 +22,19 @@ export function claimFromTemplate(
       namespace,
       ...(labels && { labels }),
       annotations: { ...annotations, [POD_CLAIM_ANNOTATION]: entry },
-      ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true }],
+      ownerReferences: [ownerOf(type, user)],
     },
     spec: template.spec,
   }
 }
 
-/** `<pod>-<entry>-`, each cut in proportion where that is too long for a generated name. Names are ASCII: a character is a byte. */
-export function generatedNameBase(podName: string, entry: string): string {
-  const base = `${podName}-${entry}-`
+/** `<user>-<entry>-`, each cut in proportion where that is too long for a generated name. Names are ASCII: a character is a byte. */
+export function generatedNameBase(userName: string, entry: string): string {
+  const base = `${userName}-${entry}-`
   if (base.length <= GENERATED_BASE_BYTES_MAX) return base
   const cut = (text: string): string =>
     text.slice(0, Math.floor((text.length * GENERATED_BASE_BYTES_MAX) / base.length))
-  return `${cut(podName)}-${cut(entry)}`
+  return `${cut(userName)}-${cut(entry)}`
 }
 
 /** What the template asks for that is switched off. */

@@ -10,7 +10,7 @@ test('doubts are of one entry each, and end with their pod', () => {
   own.resolveDoubt('p-uid', 'gpu')
   assert.deepEqual([own.isDoubted('p-uid', 'gpu'), own.isDoubted('p-uid', 'nic')], [false, true])
   assert.equal(own.isDoubted('q-uid', 'nic'), false)
-  own.podGone('p-uid')
+  own.userGone('p-uid')
   assert.equal(own.isDoubted('p-uid', 'nic'), false)
   own.resolveDoubt('p-uid', 'nic')
 })

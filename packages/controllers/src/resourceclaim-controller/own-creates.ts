@@ -1,9 +1,9 @@
 /**
- * Claims that this process made and the cache has not shown yet, so that no pod gets a second one meanwhile.
+ * Claims that this process made and the cache has not shown yet, so that nobody gets a second one meanwhile.
  * Contract: docs/behaviour/controllers/resourceclaim-controller.md, Sync, pod key, step 2.
  */
 import { isClaimFor, keyOf } from '@gyropilot/api'
-import type { Pod, ResourceClaim } from '@gyropilot/api'
+import type { ClaimUser, ResourceClaim } from '@gyropilot/api'
 import { OWN_CREATES_MS, POD_CLAIM_ANNOTATION } from './config.ts'
 
 interface Created {
@@ -14,7 +14,7 @@ interface Created {
 export class OwnCreates {
   /** By `namespace/name`, in the order of their ends. */
   readonly #created = new Map<string, Created>()
-  /** By pod, entries whose create had no answer: the server may have done it. */
+  /** By the uid of a pod or PodGroup, entries whose create had no answer: the server may have done it. */
   readonly #unanswered = new Map<string, Set<string>>()
 
   remember(claim: ResourceClaim, nowMs: number): void {
@@ -30,34 +30,34 @@ export class OwnCreates {
     this.#created.delete(claimKey)
   }
 
-  find(pod: Pod, entry: string, nowMs: number): ResourceClaim | undefined {
+  find(user: ClaimUser, entry: string, nowMs: number): ResourceClaim | undefined {
     for (const { claim, untilMs } of this.#created.values())
-      if (untilMs > nowMs && isMadeFor(claim, pod, entry)) return claim
+      if (untilMs > nowMs && isMadeFor(claim, user, entry)) return claim
     return undefined
   }
 
   /** A create had no answer: the next look is not at the cache. */
-  doubt(podUid: string, entry: string): void {
-    const entries = this.#unanswered.get(podUid) ?? new Set()
-    this.#unanswered.set(podUid, entries.add(entry))
+  doubt(userUid: string, entry: string): void {
+    const entries = this.#unanswered.get(userUid) ?? new Set()
+    this.#unanswered.set(userUid, entries.add(entry))
   }
 
-  isDoubted(podUid: string, entry: string): boolean {
-    return this.#unanswered.get(podUid)?.has(entry) === true
+  isDoubted(userUid: string, entry: string): boolean {
+    return this.#unanswered.get(userUid)?.has(entry) === true
   }
 
-  resolveDoubt(podUid: string, entry: string): void {
-    const entries = this.#unanswered.get(podUid)
+  resolveDoubt(userUid: string, entry: string): void {
+    const entries = this.#unanswered.get(userUid)
     entries?.delete(entry)
-    if (entries?.size === 0) this.#unanswered.delete(podUid)
+    if (entries?.size === 0) this.#unanswered.delete(userUid)
   }
 
-  podGone(podUid: string): void {
-    this.#unanswered.delete(podUid)
+  userGone(userUid: string): void {
+    this.#unanswered.delete(userUid)
   }
 }
 
-/** For this entry of this pod, by the annotation. */
-export function isMadeFor(claim: ResourceClaim, pod: Pod, entry: string): boolean {
-  return isClaimFor(claim, pod) && claim.metadata?.annotations?.[POD_CLAIM_ANNOTATION] === entry
+/** For this entry of this pod or PodGroup, by the annotation. */
+export function isMadeFor(claim: ResourceClaim, user: ClaimUser, entry: string): boolean {
+  return isClaimFor(claim, user) && claim.metadata?.annotations?.[POD_CLAIM_ANNOTATION] === entry
 }

@@ -7,6 +7,8 @@ import {
   podClaimName,
 } from '@gyropilot/api'
 import type { Pod, ResourceClaim } from '@gyropilot/api'
+import { isShared, sharedClaim, userOfEntry } from './claim-users.ts'
+import type { SharingGroup } from './claim-users.ts'
 
 /** It neither uses its claims nor ever will: over, or deleted before it had a node. */
 export function isPodDone(pod: Pod): boolean {
@@ -24,15 +26,22 @@ export function usesClaims({ spec, status }: Pod): boolean {
 export function needsWork(
   pod: Pod,
   claimNamed: (name: string) => ResourceClaim | undefined,
+  group?: SharingGroup,
 ): boolean {
-  if (isTerminating(pod)) return false
+  if (isTerminating(pod) || group === 'unknown') return false
   return (pod.spec?.resourceClaims ?? []).some((entry) => {
     const resolved = podClaimName(pod, entry)
-    if (resolved.state !== 'named') return resolved.state === 'unresolved'
+    if (isShared(group, entry)) {
+      // Claims of the group are made for its own key.
+      if (sharedClaim(pod, group, entry)?.isNew === true) return true
+    } else if (resolved.state === 'unresolved') return true
+    if (resolved.state !== 'named') return false
     const claim = claimNamed(resolved.name)
-    if (claim === undefined) return resolved.isGenerated && !isPodFinished(pod)
+    if (claim === undefined)
+      return resolved.isGenerated && !isPodFinished(pod) && !isShared(group, entry)
     if (!wantsReservations(pod) || claim.status?.allocation === undefined) return false
-    return !(resolved.isGenerated && !isClaimFor(claim, pod)) && !isReservedFor(claim, pod)
+    const { user } = userOfEntry(pod, group, entry)
+    return !(resolved.isGenerated && !isClaimFor(claim, user)) && !isReservedFor(claim, user)
   })
 }
 

@@ -6,20 +6,22 @@ import {
   resources,
   withoutFinalizer,
 } from '@gyropilot/api'
-import type { Pod, ResourceClaim, ResourceClaimConsumerReference } from '@gyropilot/api'
+import type { ClaimUser, Pod, ResourceClaim, ResourceClaimConsumerReference } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { getLive, remove, update, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
+import { typeOfConsumer, typeOfOwner } from './claim-users.ts'
+import type { UserType } from './claim-users.ts'
 import { FINALIZER } from './config.ts'
 import { isPodDone } from './pod-state.ts'
 
 export interface ObservedClaim {
   readonly kind: 'claim'
   readonly claim: ResourceClaim
-  /** Cached, of the claim's namespace. */
-  podNamed(name: string): Pod | undefined
-  /** Whether a pod of this uid was seen to be deleted. */
-  isRememberedGone(podUid: string): boolean
+  /** Those cached of the claim's namespace, by name. Undefined: nobody looks at them, as at PodGroups with the gate off. */
+  usersOf(type: UserType): ((name: string) => ClaimUser | undefined) | undefined
+  /** Whether a pod or PodGroup of this uid was seen to be deleted. */
+  isRememberedGone(userUid: string): boolean
 }
 
 type Consumers = readonly ResourceClaimConsumerReference[]
@@ -51,20 +53,30 @@ function* isStillConsumer(
   consumer: ResourceClaimConsumerReference,
   observed: ObservedClaim,
 ): Reconcile<boolean | Error> {
-  const { apiGroup = '', resource, name, uid } = consumer
-  if (apiGroup !== '' || resource !== 'pods') return true
-  const cached = observed.podNamed(name)
-  return cached?.metadata?.uid === uid ? !isPodDone(cached) : yield* isThere(name, uid, observed)
+  const type = typeOfConsumer(consumer)
+  const userNamed = type && observed.usersOf(type)
+  if (type === undefined || userNamed === undefined) return true
+  const { name, uid } = consumer
+  const cached = userNamed(name)
+  return cached?.metadata?.uid === uid
+    ? !isDone(type, cached!)
+    : yield* isThere(type, name, uid, observed)
 }
 
-/** For a pod that is not cached under its name, or not it: the cache may be behind the claim, and only the server knows. */
+/** Of a PodGroup nobody but its deletion says so. */
+function isDone(type: UserType, user: ClaimUser): boolean {
+  return type === resources.pods && isPodDone(user as Pod)
+}
+
+/** For who is not cached under its name, or not it: the cache may be behind the claim, and only the server knows. */
 function* isThere(
+  type: UserType,
   name: string,
   uid: string,
   { claim, isRememberedGone }: ObservedClaim,
 ): Reconcile<boolean | Error> {
   if (isRememberedGone(uid)) return false
-  const live = yield* getLive(resources.pods, claim.metadata?.namespace, name)
+  const live = yield* getLive(type, claim.metadata?.namespace, name)
   if (live.ok) return live.object.metadata?.uid === uid
   if (isNotFound(live.error)) return false
   return live.error instanceof Error ? live.error : new Error(String(live.error))
@@ -108,13 +120,14 @@ function* dropFinalizer(claim: ResourceClaim, kept: Consumers): Reconcile<unknow
   return updated.ok ? undefined : updated.error
 }
 
-/** Of a claim made for a pod that is done, or that has a successor of its name. One that is not cached is left to garbage collection. */
+/** Of a claim made for who is done, or has a successor of its name. One that is not cached is left to garbage collection. */
 function* isOwnerOver(observed: ObservedClaim): Reconcile<boolean | Error> {
   const owner = controllerOf(observed.claim)
-  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Pod') return false
-  const cached = observed.podNamed(owner.name)
+  const type = owner && typeOfOwner(owner)
+  if (owner === undefined || type === undefined) return false
+  const cached = observed.usersOf(type)?.(owner.name)
   if (cached === undefined) return false
-  if (cached.metadata?.uid === owner.uid) return isPodDone(cached)
-  const lives = yield* isThere(owner.name, owner.uid, observed)
+  if (cached.metadata?.uid === owner.uid) return isDone(type, cached)
+  const lives = yield* isThere(type, owner.name, owner.uid, observed)
   return lives instanceof Error ? lives : !lives
 }

@@ -1,52 +1,84 @@
 /**
- * Which pods and claims an event concerns.
+ * Which pods, PodGroups and claims an event concerns.
  * Contract: docs/behaviour/controllers/resourceclaim-controller.md, Watches and keys.
  */
-import { keyOf, podClaimNames, resources } from '@gyropilot/api'
-import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
+import { POD_GROUPS, keyOf, namedClaims, podClaimNames, resources } from '@gyropilot/api'
+import type {
+  ClaimUser,
+  KubernetesObject,
+  Pod,
+  PodGroup,
+  ResourceClaim,
+  ResourceClaimTemplate,
+} from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Lister, Watch } from '@gyropilot/runtime'
-import { claimKey, podKey } from './keys.ts'
+import { podsOfGroup } from '../workload-support/group-pod-index.ts'
+import { sharingGroupOf } from './claim-users.ts'
+import { claimKey, podGroupKey, podKey } from './keys.ts'
 import { isPodDone, needsWork, usesClaims } from './pod-state.ts'
-import { podsNamingClaim, podsNamingTemplate } from './pod-indexes.ts'
+import { groupNeedsWork } from './sync-group.ts'
+import { usersOfClaim, usersOfTemplate } from './user-indexes.ts'
 
-interface Caches {
+export interface Caches {
   readonly pods: Lister<Pod>
   readonly claims: Lister<ResourceClaim>
+  /** Absent with the gate off. */
+  readonly groups: Lister<PodGroup> | undefined
 }
 
 /** Told of what comes by, beside the keys. */
 export interface Witness {
-  podGone(uid: string): void
+  /** A pod or a PodGroup. */
+  userGone(uid: string): void
   /** The cache has it now, or no longer. */
   claimSeen(key: string): void
 }
 
-export function podWatch({ claims }: Caches, witness: Pick<Witness, 'podGone'>): Watch<Pod> {
-  const gone = (pod: Pod | undefined): readonly string[] => {
-    if (pod === undefined || !usesClaims(pod)) return []
-    witness.podGone(pod.metadata?.uid ?? '')
-    return claimKeysOf(pod)
-  }
+type Keys = readonly string[]
+
+export function podWatch(caches: Caches, witness: Pick<Witness, 'userGone'>): Watch<Pod> {
+  const keys = (pod: Pod): Keys => keysOfPod(pod, caches)
   return {
     type: resources.pods,
-    onAdd: (pod) => keysOfPod(pod, claims),
-    // Another pod under the name: the old one is gone, and nobody says so.
-    onUpdate: (previous, pod) =>
-      previous.metadata?.uid === pod.metadata?.uid
-        ? keysOfPod(pod, claims)
-        : new Set([...gone(previous), ...keysOfPod(pod, claims)]),
+    ...userEvents(keys, (pod) => (usesClaims(pod) ? podClaimNames(pod) : undefined), witness),
+  }
+}
+
+export function groupWatch(caches: Caches, witness: Pick<Witness, 'userGone'>): Watch<PodGroup> {
+  const keys = (group: PodGroup): Keys => keysOfGroup(group, caches)
+  return { type: POD_GROUPS, ...userEvents(keys, namedClaims, witness) }
+}
+
+/** `claimsOf`: undefined for who has to do with none. */
+function userEvents<T extends ClaimUser>(
+  keysOfUser: (user: T) => Keys,
+  claimsOf: (user: T) => readonly string[] | undefined,
+  witness: Pick<Witness, 'userGone'>,
+): Required<Pick<Watch<T>, 'onAdd' | 'onUpdate' | 'onDelete'>> {
+  const gone = (user: T | undefined): Keys => {
+    const claims = user && claimsOf(user)
+    if (claims === undefined) return []
+    witness.userGone(user?.metadata?.uid ?? '')
+    return claims.map((name) => claimKey(`${user?.metadata?.namespace}/${name}`))
+  }
+  return {
+    onAdd: keysOfUser,
+    // Another one under the name: the old one is gone, and nobody says so.
+    onUpdate: (previous, user) =>
+      previous.metadata?.uid === user.metadata?.uid
+        ? keysOfUser(user)
+        : new Set([...gone(previous), ...keysOfUser(user)]),
     onDelete: (deleted) => gone(lastKnown(deleted)),
   }
 }
 
 export function claimWatch(
-  { pods, claims }: Caches,
+  caches: Caches,
   witness: Pick<Witness, 'claimSeen'>,
 ): Watch<ResourceClaim> {
-  const users = (key: string): readonly string[] =>
-    podsNamingClaim(pods, key).flatMap((pod) => keysOfPod(pod, claims))
-  const changed = (claim: ResourceClaim): readonly string[] => {
+  const users = (key: string): Keys => keysOfUsers(usersOfClaim, key, caches)
+  const changed = (claim: ResourceClaim): Keys => {
     const key = keyOf(claim)
     witness.claimSeen(key)
     return [claimKey(key), ...users(key)]
@@ -63,9 +95,9 @@ export function claimWatch(
   }
 }
 
-export function templateWatch({ pods, claims }: Caches): Watch<ResourceClaimTemplate> {
-  const users = (template: ResourceClaimTemplate): readonly string[] =>
-    podsNamingTemplate(pods, keyOf(template)).flatMap((pod) => keysOfPod(pod, claims))
+export function templateWatch(caches: Caches): Watch<ResourceClaimTemplate> {
+  const users = (template: ResourceClaimTemplate): Keys =>
+    keysOfUsers(usersOfTemplate, keyOf(template), caches)
   return {
     type: resources.resourceclaimtemplates,
     onAdd: users,
@@ -73,19 +105,41 @@ export function templateWatch({ pods, claims }: Caches): Watch<ResourceClaimTemp
   }
 }
 
-function keysOfPod(pod: Pod, claims: Lister<ResourceClaim>): readonly string[] {
+function keysOfUsers(
+  usersOf: <T extends ClaimUser>(users: Lister<T>, key: string) => readonly T[],
+  key: string,
+  caches: Caches,
+): Keys {
+  const { pods, groups } = caches
+  const ofPods = usersOf(pods, key).flatMap((pod) => keysOfPod(pod, caches))
+  if (groups === undefined) return ofPods
+  const ofGroups = usersOf(groups, key).flatMap((group) => keysOfGroup(group, caches))
+  return [...new Set([...ofPods, ...ofGroups])]
+}
+
+function keysOfPod(pod: Pod, { claims, groups }: Caches): Keys {
   if (!usesClaims(pod)) return []
-  const claimNamed = (name: string) => claims.get(pod.metadata?.namespace, name)
+  const { namespace } = pod.metadata ?? {}
+  const claimNamed = (name: string) => claims.get(namespace, name)
+  const group = sharingGroupOf(pod, groups)
   return [
-    ...(isPodDone(pod) ? claimKeysOf(pod) : []),
-    ...(needsWork(pod, claimNamed) ? [podKey(keyOf(pod))] : []),
+    ...(isPodDone(pod) ? podClaimNames(pod).map((name) => claimKey(`${namespace}/${name}`)) : []),
+    ...(needsWork(pod, claimNamed, group) ? [podKey(keyOf(pod))] : []),
   ]
 }
 
-function claimKeysOf(pod: Pod): readonly string[] {
-  return podClaimNames(pod).map((name) => claimKey(`${pod.metadata?.namespace}/${name}`))
+/** Its own, and those of the pods that may wait for it. */
+function keysOfGroup(group: PodGroup, caches: Caches): Keys {
+  const key = keyOf(group)
+  const claimNamed = (name: string) => caches.claims.get(group.metadata?.namespace, name)
+  return [
+    ...(groupNeedsWork(group, claimNamed) ? [podGroupKey(key)] : []),
+    ...podsOfGroup(caches.pods, key).flatMap((pod) => keysOfPod(pod, caches)),
+  ]
 }
 
-function lastKnown(deleted: Pod | DeletedFinalStateUnknown<Pod>): Pod | undefined {
+function lastKnown<T extends KubernetesObject>(
+  deleted: T | DeletedFinalStateUnknown<T>,
+): T | undefined {
   return deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
 }

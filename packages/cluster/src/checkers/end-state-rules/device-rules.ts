@@ -1,24 +1,38 @@
 /** What claims for devices must have come to. Written from the behaviour pages and not from the controllers. */
-import { controllerOf, isPodActive, isPodFinished, isTerminating, resources } from '@gyropilot/api'
+import {
+  POD_GROUPS,
+  controllerOf,
+  deepEqual,
+  isControlledBy,
+  isPodActive,
+  isPodFinished,
+  isTerminating,
+  podGroupNameOf,
+  resources,
+} from '@gyropilot/api'
 import type { Pod, ResourceClaim } from '@gyropilot/api'
 import type { Objects } from '../../simulated/objects.ts'
 
 const POD_CLAIM = 'resource.kubernetes.io/pod-claim-name'
 
-/** Every entry of a template that is there has one claim, made for this pod, and the status names it. */
+/** Every entry of a template that is there has one claim, made for this pod or for the PodGroup that has the same entry, and the status names it. */
 export function* deviceClaimsOfPods(objects: Objects): Iterable<string> {
   for (const pod of objects.all(resources.pods)) {
     if (!isPodActive(pod)) continue
-    const { namespace, name, uid } = pod.metadata ?? {}
-    const made = objects
-      .all(resources.resourceclaims, namespace)
-      .filter((claim) => controllerOf(claim)?.uid === uid)
+    const { namespace, name } = pod.metadata ?? {}
+    const claims = objects.all(resources.resourceclaims, namespace)
+    const group = objects.find(POD_GROUPS, namespace, podGroupNameOf(pod) ?? '')
     for (const entry of pod.spec?.resourceClaims ?? []) {
       const template = entry.resourceClaimTemplateName
       if (template === undefined) continue
       if (objects.find(resources.resourceclaimtemplates, namespace, template) === undefined)
         continue
-      const own = made.filter(({ metadata }) => metadata?.annotations?.[POD_CLAIM] === entry.name)
+      const shared = group?.spec?.resourceClaims?.some((each) => deepEqual(each, entry))
+      const owner = shared === true ? group! : pod
+      const own = claims.filter(
+        (claim) =>
+          isControlledBy(claim, owner) && claim.metadata?.annotations?.[POD_CLAIM] === entry.name,
+      )
       const text = `Pod ${namespace}/${name} has ${own.length} claims for ${entry.name}`
       if (own.length !== 1) yield text
       const recorded = pod.status?.resourceClaimStatuses?.find((each) => each.name === entry.name)

@@ -1,6 +1,6 @@
 /** Jobs whose pods are scheduled all or none. Their kinds are alpha: here they are custom resources, the gate's roles are added. */
 import type { Job, KubernetesObject, Pod, ResourceType } from '@gyropilot/api'
-import { isConditionTrue, resources } from '@gyropilot/api'
+import { POD_GROUPS, isConditionTrue, resources } from '@gyropilot/api'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { job } from '../objects.ts'
 import type { Scenario } from '../scenario.ts'
@@ -16,7 +16,6 @@ const VERSION = 'v1alpha2'
 const FINALIZER = 'scheduling.k8s.io/podgroup-protection'
 const SCHEDULING = { group: GROUP, version: VERSION, namespaced: true } as const
 const WORKLOADS = { ...SCHEDULING, resource: 'workloads', kind: 'Workload' } as const
-const POD_GROUPS = { ...SCHEDULING, resource: 'podgroups', kind: 'PodGroup' } as const
 const KINDS: readonly ResourceType<KubernetesObject>[] = [WORKLOADS, POD_GROUPS]
 
 async function serve(cluster: SimulatedCluster): Promise<void> {

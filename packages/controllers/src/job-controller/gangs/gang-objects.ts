@@ -3,8 +3,8 @@
  * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
  */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { fnv1a, keyOf, newControllerRef, resources, safeEncode } from '@gyropilot/api'
-import type { Job } from '@gyropilot/api'
+import { POD_GROUPS, fnv1a, keyOf, newControllerRef, resources, safeEncode } from '@gyropilot/api'
+import type { Job, PodGroup } from '@gyropilot/api'
 import type { IndexFunction, Lister } from '@gyropilot/runtime'
 
 /** What a template says beside its name is copied into the PodGroup as it is. */
@@ -24,29 +24,13 @@ export interface Workload extends KubernetesObject {
   }
 }
 
-interface WorkloadReference {
-  readonly workloadName?: string
-  readonly podGroupTemplateName?: string
-}
-
-export interface PodGroup extends KubernetesObject {
-  readonly spec?: {
-    readonly podGroupTemplateRef?: { readonly workload?: WorkloadReference }
-    readonly [field: string]: unknown
-  }
-}
-
-/** Alpha, and served only when asked for: not among the generated types. */
-const SCHEDULING = { group: 'scheduling.k8s.io', version: 'v1alpha2', namespaced: true } as const
+const { group, version } = POD_GROUPS
 export const WORKLOADS: ResourceType<Workload> = {
-  ...SCHEDULING,
+  group,
+  version,
   resource: 'workloads',
   kind: 'Workload',
-}
-export const POD_GROUPS: ResourceType<PodGroup> = {
-  ...SCHEDULING,
-  resource: 'podgroups',
-  kind: 'PodGroup',
+  namespaced: true,
 }
 
 export const FEATURE_GATE = 'WorkloadWithJob'

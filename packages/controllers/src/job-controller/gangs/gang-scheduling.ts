@@ -2,11 +2,11 @@
  * Which PodGroup the pods of a Job belong to; before the first pod it is made.
  * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
  */
-import { controllerOf, isControlledBy, isTerminating, resources } from '@gyropilot/api'
+import { POD_GROUPS, controllerOf, isControlledBy, isTerminating, resources } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
 import { create, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { POD_GROUPS, WORKLOADS, podGroupFor, workloadFor } from './gang-objects.ts'
+import { WORKLOADS, podGroupFor, workloadFor } from './gang-objects.ts'
 import type { ObservedGang, Workload } from './gang-objects.ts'
 
 export interface SchedulingGroup {
