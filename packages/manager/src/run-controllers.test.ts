@@ -134,6 +134,8 @@ test('informers of metadata count too where upstream has a type for the kind', a
     resources.limitranges,
     resources.customresourcedefinitions,
     widgets,
+    // Served by a server with the gate only, so not in the table of types.
+    { ...resources.pods, group: 'scheduling.k8s.io', version: 'v1alpha2', kind: 'PodGroup' },
   ]
   const { run, clock, stop, metrics } = managerWorld([
     descriptor('ttl-controller', ({ metadataInformers }) => {
@@ -146,6 +148,7 @@ test('informers of metadata count too where upstream has a type for the kind', a
   const counted = metrics.expose().match(/^informer_queued_items.*$/gm)
   assert.deepEqual(counted, [
     'informer_queued_items{group="",name="kube-controller-manager",resource="limitranges",version="v1"} 0',
+    'informer_queued_items{group="scheduling.k8s.io",name="kube-controller-manager",resource="podgroups",version="v1alpha2"} 0',
   ])
   stop.abort()
   await clock.advance(0)

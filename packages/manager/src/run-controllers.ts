@@ -1,6 +1,5 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
-import { apiVersionOf, groupResourceOf, resources } from '@gyropilot/api'
-import type { ResourceType } from '@gyropilot/api'
+import { groupResourceOf, resources } from '@gyropilot/api'
 import { RestMapper } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
@@ -38,10 +37,13 @@ const EVENT_VERBOSITY = 3
 const PODS = groupResourceOf(resources.pods)
 /** Upstream's informers of these groups come with other clients than that of the typed factory, and have no name. */
 const OF_OTHER_CLIENTS = ['apiextensions.k8s.io', 'apiregistration.k8s.io']
-const TYPED: ReadonlySet<string> = new Set(
-  Object.values(resources)
-    .filter(({ group }) => !OF_OTHER_CLIENTS.includes(group))
-    .map(typeId),
+/** Groups with types that only a server with their gates on serves; nothing of them is served by default. */
+const SERVED_ON_REQUEST = ['internal.apiserver.k8s.io', 'storagemigration.k8s.io']
+/** By group and not by type, for a server may serve more of a group (PodGroups, ResourcePoolStatusRequests) than the table of types has. */
+const TYPED_GROUPS: ReadonlySet<string> = new Set(
+  [...Object.values(resources).map(({ group }) => group), ...SERVED_ON_REQUEST].filter(
+    (group) => !OF_OTHER_CLIENTS.includes(group),
+  ),
 )
 /** A kind that was taken for known is looked for anew after it. */
 const MAPPING_AGE_MS = 30_000
@@ -319,14 +321,10 @@ function informerFactory(
     metrics: {
       registry: metrics,
       name: options.program ?? DEFAULT_PROGRAM,
-      shows: (type) => TYPED.has(typeId(type)),
+      shows: ({ group }) => TYPED_GROUPS.has(group),
     },
     trimOf: (type) => (groupResourceOf(type) === PODS && !metadataOnly ? leanPod : undefined),
   })
-}
-
-function typeId(type: ResourceType): string {
-  return `${apiVersionOf(type)}/${type.resource}`
 }
 
 async function waitForApiServer(
