@@ -62,13 +62,13 @@ function groupClaim(name: string, owner = group(), options: Parameters<typeof cl
   return claim(name, { ...options, metadata })
 }
 
-function logicOf(objects: readonly KubernetesObject[], isOn = true) {
+function logicOf(
+  objects: readonly KubernetesObject[],
+  featureGates: Readonly<Record<string, boolean>> = { DRAWorkloadResourceClaims: true },
+) {
   return resourceClaimLogic({
     informers: fakeInformers(objects),
-    configuration: {
-      ...defaultControllersConfiguration,
-      featureGates: { DRAWorkloadResourceClaims: isOn },
-    },
+    configuration: { ...defaultControllersConfiguration, featureGates },
     metrics: new RecordingMetrics(),
   })
 }
@@ -172,6 +172,24 @@ test('a PodGroup finds the claim that it has already, and makes another for one 
   ])
 })
 
+test('every entry of a PodGroup counts, and one that needs no claim asks for none', () => {
+  const both = group({ entries: [{ name: 'x', resourceClaimName: 'theirs' }, fromTemplate('gpu')] })
+  assert.deepEqual(queued('onAdd', both, [both, template()]), ['podgroup:ns/g'])
+  const shared = group({ entries: both.spec!.resourceClaims, recorded: 'shared' })
+  assert.deepEqual(story(sync('pod:ns/p', [shared, groupClaim('shared'), member()]).writes), [
+    ['gpu=shared'],
+  ])
+  const needless = group({ recorded: null })
+  assert.deepEqual(queued('onAdd', needless, [needless, template()]), [])
+  assert.deepEqual(sync('podgroup:ns/g', [needless, template()]).effects, [])
+})
+
+test('a status of a PodGroup that cannot be written is an error', () => {
+  const onWrite = () => refused(409, 'Conflict', 'later')
+  const { error } = sync('podgroup:ns/g', [group(), groupClaim('known')], { onWrite })
+  assert.equal(error, 'later')
+})
+
 test('a missing template is told of at the PodGroup', () => {
   const { events, error } = sync('podgroup:ns/g', [group()])
   const text =
@@ -202,7 +220,8 @@ test('a pod takes the claim of its PodGroup for the very same entry, and its own
 
 test('a pod waits for a PodGroup that is not there, and for the claim that it does not have yet', () => {
   assert.deepEqual(sync('pod:ns/p', [member(), template()]).effects, [])
-  assert.deepEqual(sync('pod:ns/p', [member({ node: 'n' }), group(), template()]).effects, [])
+  const onNode = sync('pod:ns/p', [member({ node: 'n' }), group(), template()])
+  assert.deepEqual([onNode.effects, onNode.error], [[], undefined])
   // What it recorded before stays with it.
   const recorded = member({ recorded: { gpu: 'shared' } })
   assert.deepEqual(sync('pod:ns/p', [recorded, group(), template()]).effects, [])
@@ -270,15 +289,15 @@ test('a reservation stays as long as its PodGroup is there, also when all its po
   ])
 })
 
-test('with the gate off PodGroups are nobody: what is reserved for them stays', () => {
+test('without the gate PodGroups are nobody: what is reserved for them stays', () => {
   const reservedFor = [consumerOf(POD_GROUPS, group())]
-  const logic = logicOf([claim('c', { allocated: true, finalizer: true, reservedFor })], false)
+  const logic = logicOf([claim('c', { allocated: true, finalizer: true, reservedFor })], {})
   assert.deepEqual(drive(logic.reconcile(logic.observe('claim:ns/c')!)).effects, [])
   assert.deepEqual(
     logic.watches.map(({ type }) => type.kind),
     ['Pod', 'ResourceClaim', 'ResourceClaimTemplate'],
   )
-  const alone = logicOf([member(), template()], false)
+  const alone = logicOf([member(), template()], { DRAWorkloadResourceClaims: false })
   const { writes } = drive(alone.reconcile(alone.observe('pod:ns/p')!))
   assert.equal(writes[0]?.verb, 'create')
 })
