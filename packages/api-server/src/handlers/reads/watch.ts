@@ -151,7 +151,7 @@ class WatchSession {
         prefix,
         revision,
         (event) => {
-          if (live) this.#change(event)
+          if (live) this.#hear(event)
           else past.push(event)
         },
         selection.pin,
@@ -178,6 +178,15 @@ class WatchSession {
       const ready = this.#sink.ready()
       if (ready !== undefined) await ready
       if (this.#ended) return
+    }
+  }
+
+  /** In the turn of the commit: a fault of ours ends this watch, and is none of the writer's and of other watches. */
+  #hear(event: StoreEvent): void {
+    try {
+      this.#change(event)
+    } catch (error) {
+      this.#fail(error)
     }
   }
 
@@ -294,7 +303,12 @@ class WatchSession {
   #periodicBookmark(): void {
     if (this.#ended || this.#subscription === undefined) return
     const { revision } = this.#parts.store
-    if (revision >= this.#from) this.#inOrder(() => this.#bookmark(revision))
+    if (revision < this.#from) return
+    try {
+      this.#inOrder(() => this.#bookmark(revision))
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   #fail(error: unknown): void {
@@ -303,7 +317,11 @@ class WatchSession {
       error instanceof ApiError
         ? error
         : new ApiError(500, 'InternalError', `Internal error occurred: ${String(error)}`)
-    this.#sink.send('ERROR', refusal.toStatus())
+    try {
+      this.#sink.send('ERROR', refusal.toStatus())
+    } catch {
+      // It cannot be told why, either.
+    }
     this.stop()
   }
 }
