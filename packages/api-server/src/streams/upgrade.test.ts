@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ClientRequest } from 'node:http'
 import { request } from 'node:https'
+import { PassThrough } from 'node:stream'
 import { connect } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
 import { SeededRandom, VirtualClock } from '@gyropilot/foundation'
@@ -11,6 +12,7 @@ import type { TestServer } from '../bootstrap/fixtures.ts'
 import type { CommandEnd, ContainerCommand, Kubelet } from '../kubelets/kubelet.ts'
 import { turn } from '../testing/test-server.ts'
 import { createClusterCertificates } from '../tls/index.ts'
+import { upgrade } from './upgrade.ts'
 
 const ADMINISTRATOR = { authorization: 'Bearer admin-token' }
 
@@ -430,4 +432,13 @@ describe('streams over the network', () => {
     assert.equal(response.headers['x-stream-protocol-version'], 'v5.channel.k8s.io')
     socket.destroy()
   })
+})
+
+test('a fault of ours in an upgrade closes its connection, and does not end the process', async () => {
+  const socket = new PassThrough()
+  const asked = { method: 'GET', path: '/', headers: {} } as unknown as Parameters<
+    typeof upgrade
+  >[0]
+  await upgrade(asked, socket, Buffer.alloc(0), () => Promise.reject(new Error('a fault of ours')))
+  assert.equal(socket.destroyed, true)
 })

@@ -37,6 +37,7 @@ const CLOSABLE_PROTOCOL = 'v5.channel.k8s.io'
 type WatchBody = Extract<AnswerBody, { kind: 'watch' }>
 type PortTarget = Extract<ConnectionTarget, { kind: 'ports' }>
 
+/** A fault of ours ends the connection alone. */
 export async function upgrade(
   request: ServerRequest,
   socket: Duplex,
@@ -44,6 +45,19 @@ export async function upgrade(
   answerOf: (request: ServerRequest) => Promise<Answer>,
 ): Promise<void> {
   socket.on('error', () => socket.destroy())
+  try {
+    await connect(request, socket, head, answerOf)
+  } catch {
+    socket.destroy()
+  }
+}
+
+async function connect(
+  request: ServerRequest,
+  socket: Duplex,
+  head: Buffer,
+  answerOf: (request: ServerRequest) => Promise<Answer>,
+): Promise<void> {
   const answer = await answerOf(request)
   const wanted = (headerOf(request.headers, 'upgrade') ?? '').toLowerCase()
   if (answer.body.kind === 'stream' && answer.status === 200 && wanted === 'websocket')
