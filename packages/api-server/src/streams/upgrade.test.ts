@@ -18,7 +18,7 @@ const ADMINISTRATOR = { authorization: 'Bearer admin-token' }
 
 /** Says what it was asked, repeats its input in capitals, ends with the code that the first word names. */
 const kubelet: Kubelet = {
-  logs: () => lines('one\n', 'two\n'),
+  logs: ({ tailLines }) => (tailLines === 1 ? brokenLines() : lines('one\n', 'two\n')),
   exec: (asked: ContainerCommand) =>
     asked.command[0] === 'absent'
       ? undefined
@@ -59,6 +59,11 @@ async function readSlowly(stdin: AsyncIterable<Uint8Array>): Promise<CommandEnd>
     mostWaiting.bytes = Math.max(mostWaiting.bytes, queue.waitingBytes)
   }
   return { exitCode: 0 }
+}
+
+async function* brokenLines(): AsyncGenerator<string> {
+  yield 'one\n'
+  throw new Error('the file cannot be read')
 }
 
 async function* lines(...texts: string[]): AsyncGenerator<string> {
@@ -285,6 +290,14 @@ describe('streams over the network', () => {
       )
       assert.deepEqual([socket.protocol, code], [protocol, 1000])
     }
+  })
+
+  test('a log that breaks off ends its connection, and nothing else', async () => {
+    const socket = open('p/log?tailLines=1', '')
+    const said: string[] = []
+    socket.on('message', (message: Buffer) => said.push(message.toString()))
+    const [code] = await once(socket, 'close')
+    assert.deepEqual([said, code], [['one\n'], 1000])
   })
 
   test('a client that sends faster than the command reads is not read from until it does', async () => {

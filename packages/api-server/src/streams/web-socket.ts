@@ -128,10 +128,14 @@ export async function sendStreamOverWebSocket(
   const iterator = chunks[Symbol.asyncIterator]()
   socket.on('error', () => socket.terminate())
   socket.on('close', () => void iterator.return?.())
-  for (;;) {
-    const { done, value } = await iterator.next()
-    if (done === true) break
-    await sendBytes(socket, base64 ? Buffer.from(value).toString('base64') : value)
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next()
+      if (done === true) break
+      await sendBytes(socket, base64 ? Buffer.from(value).toString('base64') : value)
+    }
+  } catch {
+    // What was read broke off: its reader is told no more than that it has ended.
   }
   leave(socket)
 }
