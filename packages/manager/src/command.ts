@@ -294,6 +294,7 @@ async function serve(
     allowHttp2: !options.flag(`${prefix}disable-http2-serving`),
     maxStreams: isMain ? options.number('http2-max-streams-per-connection') : 0,
     answer,
+    onFault: (error, asked) => logger.error(error, 'A request could not be answered', asked),
   })
   logger.info(isMain ? 'Serving securely' : 'Serving webhooks', {
     address: bindAddress,

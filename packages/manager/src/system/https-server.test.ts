@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2, constants } from 'node:http2'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { connect as connectPlain, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
@@ -39,6 +41,7 @@ async function serve(t: TestContext, more: Partial<HttpsServerOptions> = {}) {
       asked.push(request)
       return { status: 200, contentType: 'text/plain', body: await request.body() }
     },
+    onFault: (error) => assert.ifError(error),
     ...more,
   })
   t.after(() => server.close())
@@ -258,3 +261,74 @@ test('who speaks HTTP without TLS is told so, with HTTP/2 and without', async (t
     )
   }
 })
+
+for (const protocol of ['h2', 'http/1.1'])
+  test(`a fault of ours is a 500 to one request, over ${protocol}, and goes into the log`, async (t) => {
+    const faults: unknown[] = []
+    const { server } = await serve(t, {
+      allowHttp2: protocol === 'h2',
+      answer: () => Promise.reject(new Error('broken')),
+      onFault: (error, asked) => faults.push([(error as Error).message, asked]),
+    })
+    const { status, body } = await get(server.port, protocol, '/metrics?x')
+    assert.deepEqual(
+      [status, body],
+      [500, 'internal server error: look in the log for what happened\n'],
+    )
+    assert.deepEqual(faults, [['broken', { method: 'GET', target: '/metrics?x' }]])
+  })
+
+for (const protocol of ['h2', 'http/1.1'])
+  test(`a client that leaves in the midst of its body ends nothing but its request, over ${protocol}`, async (t) => {
+    const left = Promise.withResolvers<unknown>()
+    const { server } = await serve(t, {
+      allowHttp2: protocol === 'h2',
+      async answer(request) {
+        const body = await request.body().catch((error: unknown) => {
+          left.resolve(error)
+          throw error
+        })
+        return { status: 200, contentType: 'text/plain', body }
+      },
+    })
+    await leaveWithinBody(server.port, protocol)
+    assert.match(String(await left.promise), /aborted|premature close/i)
+    assert.equal((await get(server.port, protocol, '/')).status, 200)
+  })
+
+async function get(port: number, protocol: string, path: string) {
+  if (protocol === 'h2') {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const stream = session.request({ [constants.HTTP2_HEADER_PATH]: path })
+    const [headers] = await once(stream, 'response')
+    let body = ''
+    for await (const piece of stream) body += String(piece)
+    session.destroy()
+    return { status: headers[constants.HTTP2_HEADER_STATUS], body }
+  }
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    request({ host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false }, resolve)
+      .on('error', reject)
+      .end(),
+  )
+  let body = ''
+  for await (const piece of response) body += String(piece)
+  return { status: response.statusCode, body }
+}
+
+async function leaveWithinBody(port: number, protocol: string): Promise<void> {
+  if (protocol === 'h2') {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    const stream = session.request({ [constants.HTTP2_HEADER_METHOD]: 'PUT' })
+    stream.on('error', () => {})
+    await new Promise((resolve) => stream.write('4', resolve))
+    await new Promise((resolve) => session.ping(resolve))
+    session.destroy()
+    return
+  }
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const head = 'PUT / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n4'
+  await new Promise((resolve) => socket.write(head, resolve))
+  socket.destroy()
+}

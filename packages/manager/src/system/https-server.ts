@@ -25,6 +25,7 @@ const MOST_BODY_BYTES = 1 << 20
 const HEADERS_TIMEOUT_MS = 32_000
 const IDLE_TIMEOUT_MS = 90_000
 const DEFAULT_MAX_STREAMS = 100
+const FAULT = 'internal server error: look in the log for what happened\n'
 
 export interface NamedCertificate extends CertificateAndKey {
   /** Empty: those of the certificate. */
@@ -49,6 +50,8 @@ export interface HttpsServerOptions {
   /** Streams of one HTTP/2 connection; 0: 100. */
   readonly maxStreams: number
   answer(request: IncomingRequest): Promise<Answer>
+  /** An answer could not be made, and its client was told 500. */
+  onFault(error: unknown, asked: { readonly method: string; readonly target: string }): void
 }
 
 interface HttpsServer {
@@ -98,10 +101,7 @@ function createServer(
   }
   // An HTTP/2 server of Node offers h2 whatever it is told.
   if (!allowHttp2) {
-    return createHttp1Server(
-      common,
-      (request, response) => void respond(request, response, options),
-    )
+    return createHttp1Server(common, (request, response) => void serve(request, response, options))
   }
   const server = createSecureServer({
     ...common,
@@ -111,7 +111,7 @@ function createServer(
       maxHeaderListSize: MOST_HEADER_BYTES,
     },
   } as Parameters<typeof createSecureServer>[0])
-  server.on('request', (request, response) => void respond(request, response, options))
+  server.on('request', (request, response) => void serve(request, response, options))
   server.on('sessionError', () => {})
   return server
 }
@@ -191,6 +191,27 @@ const BIND_PROBLEMS: Readonly<Record<string, string>> = {
  */
 function isOfBothFamilies(host: string): boolean {
   return host === '' || host === '0.0.0.0'
+}
+
+/** What goes wrong with one request is no reason to end the process, and with it the controllers. */
+async function serve(
+  request: Http2ServerRequest | IncomingMessage,
+  response: Http2ServerResponse | ServerResponse,
+  options: HttpsServerOptions,
+): Promise<void> {
+  try {
+    await respond(request, response, options)
+  } catch (error) {
+    const { method = 'GET', url: target = '/' } = request
+    // A client that leaves before it has said all is no fault.
+    const isGone = 'stream' in response ? response.stream.destroyed : request.readableAborted
+    if (!isGone) options.onFault(error, { method, target })
+    if (isGone || response.headersSent) return void response.destroy()
+    response.statusCode = 500
+    response.setHeader('content-type', 'text/plain; charset=utf-8')
+    response.setHeader('x-content-type-options', 'nosniff')
+    response.end(FAULT)
+  }
 }
 
 async function respond(
