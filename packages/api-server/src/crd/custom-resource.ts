@@ -174,7 +174,7 @@ function decode(
   keepsNulls?: boolean,
 ): DecodedObject {
   const sent = isObject(value) ? value : {}
-  const oversized = oversizedNumber(sent, notes?.spellings)
+  const oversized = oversizedNumber(sent, notes ?? {})
   if (oversized !== undefined)
     throw new DecodeError(
       `json: cannot unmarshal number ${oversized} into Go value of type float64`,

@@ -226,3 +226,24 @@ test('an integer that a double cannot hold is called a number where a text is wa
     )
   }
 })
+
+test('what apply reads as YAML is read so in JSON, too: whole numbers of int64 are integers, what no double holds is a text', async () => {
+  const { request } = await withDefinition()
+  const apply = { 'content-type': 'application/apply-patch+yaml' }
+  const path = `${THINGS}/a?fieldManager=me`
+  const applied = await request('PATCH', path, thing('a', '{"limit":9.2e18,"text":1e400}'), apply)
+  assert.equal(applied.status, 201, stringifyExact(applied.value.message))
+  assert.equal(
+    await written({ spec: { limit: applied.value.spec.limit, text: applied.value.spec.text } }),
+    '{"limit":9200000000000000000,"text":"1e400"}',
+  )
+  const number = thing('a', '{"number":1e400}')
+  const { status, value } = await request('PATCH', path, number, apply)
+  assert.deepEqual(
+    [status, value.message],
+    [
+      500,
+      'failed to create typed patch object (/a; example.com/v1, Kind=Thing): .spec.number: expected numeric (int or float), got string',
+    ],
+  )
+})

@@ -62,6 +62,20 @@ const RECORDED: readonly (readonly [text: string, value: unknown])[] = [
   ['18446744073709551616', 2 ** 64],
   ['123456789012345678901234567890', 1.2345678901234568e29],
 ]
+
+/** What kube-apiserver 1.36 kept of `x: TEXT` in a custom resource. */
+const FRACTIONS: readonly (readonly [text: string, value: unknown])[] = [
+  ['1e18', 1_000_000_000_000_000_000n],
+  ['-9.2e18', -9_200_000_000_000_000_000n],
+  ['9007199254740993.0', 9_007_199_254_740_992n],
+  ['1e19', 1e19],
+  ['1e21', 1e21],
+  ['1e400', '1e400'],
+]
+for (const [text, value] of FRACTIONS) {
+  test(`a whole number ${text} is an integer where int64 holds it`, () =>
+    assert.deepEqual(plainScalar(text), value))
+}
 for (const [text, value] of RECORDED) {
   test(`${JSON.stringify(text)} is ${typeof value} ${value}`, () =>
     assert.deepEqual(plainScalar(text), value))

@@ -57,13 +57,23 @@ function integerOf(text: string): number | bigint | undefined {
           : BigInt(decimal!)
   const value = sign === '-' ? -magnitude : magnitude
   if (value < LEAST || value > GREATEST) return undefined
-  const number = Number(value)
-  return Number.isSafeInteger(number) || value > GREATEST_SIGNED ? number : value
+  return int64Of(value)
 }
 
-function floatOf(text: string): number | undefined {
+function floatOf(text: string): number | bigint | undefined {
   if (!FLOAT.test(text)) return undefined
   const value = Number(text)
   if (!Number.isFinite(value)) return undefined
-  return value === 0 ? 0 : value
+  if (value === 0) return 0
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value
+  // What is made of YAML is JSON at first, where a whole number stands in digits, and is read as any integer.
+  const digits = String(value)
+  return /^-?\d+$/.test(digits) ? int64Of(BigInt(digits)) : value
+}
+
+/** The number where it says all, or is beyond int64. */
+function int64Of(value: bigint): number | bigint {
+  const number = Number(value)
+  const isInt64 = value >= LEAST && value <= GREATEST_SIGNED
+  return Number.isSafeInteger(number) || !isInt64 ? number : value
 }

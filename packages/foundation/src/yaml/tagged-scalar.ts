@@ -31,7 +31,7 @@ function binary(text: string, start: number): string {
 function typeOf(value: unknown, text: string, wanted: string): string {
   if (value === null) return 'null'
   if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'bigint') return 'int'
-  if (typeof value === 'number') return isInteger(text) ? 'int' : 'float'
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return isInteger(text) ? 'int' : 'float'
   return wanted === 'timestamp' && TIMESTAMP.test(text) ? 'timestamp' : 'str'
 }

@@ -57,6 +57,15 @@ function written(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(value)) : value
 }
 
+/** The same with the text of a number that no double holds, in the place of each. */
+export function stringifyOversized(value: unknown, oversized: string): string {
+  return JSON.stringify(value, (key, member: unknown) =>
+    member === Infinity || member === -Infinity
+      ? (JSON as unknown as RawJson).rawJSON(oversized)
+      : written(key, member),
+  )
+}
+
 /** Go's encoder writes what HTML or JavaScript could read otherwise as `\u003c` and the like. */
 export function escapeHtml(json: string): string {
   return json.replace(

@@ -17,6 +17,8 @@ export interface DocumentNotes {
   readonly occurrences: Occurrences | undefined
   /** Undefined when all numbers are plain integers. */
   readonly spellings?: Spellings | undefined
+  /** How a number that no float64 holds was written, where nobody knows its place. */
+  readonly oversized?: string | undefined
 }
 
 export interface ParsedJson extends DocumentNotes {
@@ -52,16 +54,15 @@ export function parseJson(given: string): ParsedJson {
 }
 
 /** The first number that no float64 holds, as it was written. */
-export function oversizedNumber(
-  value: unknown,
-  spellings: Spellings | undefined,
-): string | undefined {
-  if (spellings === undefined || typeof value !== 'object' || value === null) return undefined
-  const written = spellings.get(value)
-  for (const [key, member] of Object.entries(value)) {
+export function oversizedNumber(value: unknown, notes: Partial<DocumentNotes>): string | undefined {
+  const { spellings, occurrences, oversized } = notes
+  if (spellings === undefined && oversized === undefined) return undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  const written = spellings?.get(value)
+  for (const [key, member] of occurrences?.get(value) ?? Object.entries(value)) {
     if (member === Infinity || member === -Infinity)
-      return written?.get(Array.isArray(value) ? Number(key) : key)
-    const found = oversizedNumber(member, spellings)
+      return written?.get(Array.isArray(value) ? Number(key) : key) ?? oversized
+    const found = oversizedNumber(member, notes)
     if (found !== undefined) return found
   }
   return undefined

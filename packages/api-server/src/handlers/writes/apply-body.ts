@@ -50,8 +50,9 @@ async function parse(bytes: Uint8Array): Promise<{ value: unknown; problems: rea
   if (text.trimStart().startsWith('{') && !BEYOND_YAML.test(text)) {
     checkNesting(text)
     try {
-      const { value, occurrences } = parseJson(text)
-      if (occurrences === undefined) return { value, problems: [] }
+      const { value, occurrences, spellings } = parseJson(text)
+      // Numbers with a fraction or an exponent are others in YAML where no double holds them, or where they are whole.
+      if (occurrences === undefined && spellings === undefined) return { value, problems: [] }
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
     }

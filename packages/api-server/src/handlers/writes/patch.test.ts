@@ -105,6 +105,36 @@ const REFUSALS: readonly (readonly [
     '400 error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
     '422  "" is invalid: patch: Invalid value: "[1]": couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
   ],
+  [
+    'merge',
+    '{"data":{"n":1e309,"n":1}}',
+    '400 error decoding patch: json: cannot unmarshal number 1e309 into Go value of type float64',
+    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"},\\"data\\":{\\"a\\":\\"1\\",\\"n\\":1}}": json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+  ],
+  [
+    'merge',
+    '[1e309]',
+    '400 error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    '422  "" is invalid: patch: Invalid value: "[1e309]": couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
+  ],
+  [
+    'json',
+    '[{"op":"remove","path":"/data/a"},{"op":"add","path":"/data/n","value":-1e400}]',
+    '400 error decoding patch: json: cannot unmarshal number -1e400 into Go struct field jsonPatchOp.value of type float64',
+    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"},\\"data\\":{\\"n\\":-1e400}}": json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+  ],
+  [
+    'json',
+    '[{"op":"replace","path":"/data","value":{"n":[1e400]}}]',
+    '400 error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64',
+    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"},\\"data\\":{\\"n\\":[1e400]}}": json: cannot unmarshal array into Go struct field ConfigMap.data of type string',
+  ],
+  [
+    'strategic',
+    '{"data":{"n":1e309}}',
+    '400 json: cannot unmarshal number 1e309 into Go value of type float64',
+    '400 json: cannot unmarshal number 1e309 into Go value of type float64',
+  ],
 ]
 
 for (const [type, text, judged, ignored] of REFUSALS) {

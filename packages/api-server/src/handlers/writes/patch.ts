@@ -8,18 +8,17 @@ import {
   JsonPatchError,
   MergePatchError,
   StrategicMergeError,
-  type JsonPatchOperation,
 } from '@gyropilot/api'
 import { schemaOf } from '@gyropilot/api/schema'
 import { byString } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'
-import { badRequest, bodyTooLarge, internalError, unclassified } from '../../http/errors.ts'
+import { badRequest, internalError, unclassified } from '../../http/errors.ts'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { goQuote } from '@gyropilot/schema/go-quote'
 import { unsupportedMediaType } from '../../http/negotiation.ts'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { duplicateFields } from '@gyropilot/schema/duplicate-fields'
-import { parseJson, type Occurrences } from '@gyropilot/schema/json'
+import { oversizedNumber, parseJson, type Occurrences } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { ConversionError, DecodeError } from '@gyropilot/schema'
 import { unconverted } from './unconverted.ts'
@@ -35,8 +34,9 @@ import {
   withoutEmptyGroup,
   type Decoding,
 } from '../bodies/decoding.ts'
-import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
+import { isInteger, stringifyExact, stringifyOversized } from '@gyropilot/schema/exact-json'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
+import { operationsOf, oversizedValue } from './patch-operations.ts'
 import { wrappedIntegers } from './wrapped-integers.ts'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -47,7 +47,6 @@ const TYPES: Readonly<Record<string, PatchType>> = {
   'application/strategic-merge-patch+json': 'strategic',
   'application/apply-patch+yaml': 'apply',
 }
-const MOST_OPERATIONS = 10_000
 
 /** 415 for other types and for none. `strategic`: kinds of the API itself, which are found by a route that knows its types. */
 export function patchTypeOf(contentType: string | undefined, strategic: boolean): PatchType {
@@ -67,6 +66,8 @@ export function patchTypeOf(contentType: string | undefined, strategic: boolean)
 export interface PatchBody {
   readonly value: unknown
   readonly occurrences: Occurrences | undefined
+  /** A number that no double holds, as it was written. */
+  readonly oversized?: string | undefined
 }
 
 /** A merge patch, where fields are not judged: what applies it says no more. */
@@ -80,8 +81,12 @@ export function parsePatch(
 ): PatchBody {
   checkNesting(text)
   try {
-    const { value, occurrences } = parseJson(text)
-    return { value, occurrences }
+    const { value, ...notes } = parseJson(text)
+    const oversized = type === 'json' ? oversizedValue(value, notes) : oversizedNumber(value, notes)
+    // A list that is no patch is refused as such.
+    const isRead = type === 'json' || !Array.isArray(value)
+    if (oversized !== undefined && isRead) refuseOversized(oversized, type, validation)
+    return { value, occurrences: notes.occurrences, oversized }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const detail = goJsonError(text)
@@ -89,6 +94,18 @@ export function parsePatch(
     if (validation !== 'Ignore') throw badRequest(`error decoding patch: ${detail}`)
     throw badRequest(type === 'merge' ? NO_PATCH : detail)
   }
+}
+
+/** Where fields are not judged, JSON and merge patches are followed as texts: what they make is refused, if the number is still in it. */
+function refuseOversized(
+  number: string,
+  type: Exclude<PatchType, 'apply'>,
+  validation: Decoding['validation'],
+): void {
+  const into = type === 'json' ? 'struct field jsonPatchOp.value' : 'value'
+  const why = `json: cannot unmarshal number ${number} into Go ${into} of type float64`
+  if (type === 'strategic') throw badRequest(why)
+  if (validation !== 'Ignore') throw badRequest(`error decoding patch: ${why}`)
 }
 
 /** The patched object, decoded and defaulted. Throws ApiError. */
@@ -108,11 +125,11 @@ export function patchObject(
     decoded =
       type === 'strategic'
         ? decodeConverted(patched, decoding)
-        : decodeValue(patched, { occurrences }, decoding)
+        : decodeValue(patched, { occurrences, oversized: body.oversized }, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (error instanceof ConversionError && type === 'strategic') throw unclassified(error.message)
-    const told = type === 'merge' ? firstRefusal(patched, decoding, error) : error
+    const told = type === 'merge' ? firstRefusal(patched, body, decoding, error) : error
     throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : told.message)
   }
   // What was merged goes by the names of its fields; of custom resources what is embedded comes last.
@@ -129,9 +146,14 @@ export function patchObject(
 }
 
 /** What was merged is written with its keys in order before it is decoded: the first of several errors is the first in that. */
-function firstRefusal(patched: unknown, decoding: Decoding, error: DecodeError): DecodeError {
+function firstRefusal(
+  patched: unknown,
+  { oversized }: PatchBody,
+  decoding: Decoding,
+  error: DecodeError,
+): DecodeError {
   try {
-    decodeValue(sortedJson(patched), { occurrences: undefined }, decoding)
+    decodeValue(sortedJson(patched), { occurrences: undefined, oversized }, decoding)
   } catch (first) {
     if (first instanceof DecodeError) return first
   }
@@ -248,18 +270,20 @@ interface Applied {
 
 function applyOf(
   type: Exclude<PatchType, 'apply'>,
-  { value: patch, occurrences }: PatchBody,
+  { value: patch, occurrences, oversized }: PatchBody,
   current: Stored,
   { expected, validation }: Decoding,
   problems: string[],
 ): Applied {
-  const asItIs = (patched: unknown): Applied => ({ patched, shown: () => stringifyExact(patched) })
+  const written = (value: unknown): string =>
+    oversized === undefined ? stringifyExact(value) : stringifyOversized(value, oversized)
+  const asItIs = (patched: unknown): Applied => ({ patched, shown: () => written(patched) })
   try {
     if (type !== 'json') problems.push(...duplicateFields(patch, occurrences))
     if (type === 'merge') {
       if (validation === 'Ignore') {
         // A list is no patch, and takes the place of what it is for.
-        if (Array.isArray(patch)) throw invalidPatch(stringifyExact(patch), NO_OBJECT)
+        if (Array.isArray(patch)) throw invalidPatch(written(patch), NO_OBJECT)
         if (typeof patch !== 'object') throw badRequest(NO_PATCH)
       }
       return asItIs(applyMergePatch(current, patch))
@@ -284,79 +308,6 @@ function applyOf(
     }
     throw error
   }
-}
-
-const MEMBERS = new Set(['op', 'path', 'from', 'value'])
-
-function operationsOf(
-  patch: unknown,
-  occurrences: Occurrences | undefined,
-  validation: Decoding['validation'],
-  problems: string[],
-): readonly JsonPatchOperation[] {
-  // Where fields are not judged, operations are read by what applies them: in other words, and the types of their members later.
-  const isJudged = validation !== 'Ignore'
-  const undecodable = isJudged ? undecodableOperations : undecodablePatch
-  if (patch === null) return []
-  if (!Array.isArray(patch))
-    throw undecodable(patch, isJudged ? 'value of type []handlers.jsonPatchOp' : 'Patch')
-  if (patch.length > MOST_OPERATIONS) {
-    const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
-    throw new ApiError(413, bodyTooLarge(0).reason, message)
-  }
-  return patch.map((operation: unknown, index) => {
-    // A null is an operation without members: it is refused when it is applied.
-    if (operation === null) return {} as JsonPatchOperation
-    if (typeof operation !== 'object' || Array.isArray(operation))
-      throw undecodable(operation, isJudged ? 'value of type handlers.jsonPatchOp' : 'Operation')
-    for (const [member, value] of Object.entries(operation)) {
-      if (!MEMBERS.has(member) || member === 'value') continue
-      if (typeof value === 'string' || value === null) continue
-      if (isJudged) throw undecodable(value, `struct field jsonPatchOp.${member} of type string`)
-      throw new JsonPatchError(index, `${member} is no text`)
-    }
-    problems.push(...operationProblems(operation as Draft, occurrences, `[${index}]`))
-    return operation as JsonPatchOperation
-  })
-}
-
-/** Members that no operation has, and members that stand there twice, in document order. */
-function operationProblems(
-  operation: Draft,
-  occurrences: Occurrences | undefined,
-  path: string,
-): ReadonlySet<string> {
-  const problems = new Set<string>()
-  const seen = new Set<string>()
-  for (const [member, value] of occurrences?.get(operation) ?? Object.entries(operation)) {
-    const at = `${path}.${member}`
-    if (!MEMBERS.has(member)) problems.add(`json patch unknown field ${goQuote(at)}`)
-    else if (seen.has(member)) problems.add(`json patch duplicate field ${goQuote(at)}`)
-    seen.add(member)
-    if (member !== 'value') continue
-    for (const problem of duplicateFields(value, occurrences, at))
-      problems.add(`json patch ${problem}`)
-  }
-  return problems
-}
-
-/** `into` goes on after "Go". */
-function undecodableOperations(value: unknown, into: string): ApiError {
-  return badRequest(
-    `error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go ${into}`,
-  )
-}
-
-function undecodablePatch(value: unknown, type: string): ApiError {
-  return badRequest(
-    `json: cannot unmarshal ${jsonKind(value)} into Go value of type jsonpatch.${type}`,
-  )
-}
-
-function jsonKind(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  if (value === null) return 'null'
-  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 /** The result of a patch is blamed on the patch: no kind and no name. */
