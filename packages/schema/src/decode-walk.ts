@@ -24,10 +24,7 @@ export interface Walk {
 }
 
 /** How the number at the place of the walk was written, when it is no plain integer. */
-export function spellingOf(walk: Walk, value: unknown): string | undefined {
-  const { root, path, notes } = walk
-  if (value === Infinity || value === -Infinity) return notes.oversized ?? String(value)
-  const { spellings } = notes
+export function spellingOf({ root, path, notes: { spellings } }: Walk): string | undefined {
   if (spellings === undefined) return undefined
   let holder = root as Draft | undefined
   for (const step of path.slice(0, -1)) holder = holder?.[step]

@@ -127,7 +127,7 @@ function decoderOf(struct: string, goType: string, field: FieldSchema): Decoder 
       const asWritten = integer || field.type === 'quantity'
       const endsAtOnce = OWN_DECODERS.has(field.type)
       return (value, walk) => {
-        const spelling = asWritten ? spellingOf(walk, value) : undefined
+        const spelling = asWritten ? spellingOf(walk) : undefined
         // Go reads neither `3.0` nor `3e0` into an integer, and a quantity keeps its exponent.
         if (spelling !== undefined && integer) {
           const mismatch = mismatchOf(walk, goType, integer, `number ${spelling}`)(value)

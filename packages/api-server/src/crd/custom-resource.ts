@@ -12,6 +12,7 @@ import type { StorageConversion, StorageMapping } from '../registry/storage-mapp
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { DecodeError, type DecodedObject } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { holdsFloat, rememberFloats } from './whole-floats.ts'
 import { oversizedNumber, type DocumentNotes } from '@gyropilot/schema/json'
 import { columnsOf } from './columns.ts'
 import { convertByWebhook } from './conversion-webhook.ts'
@@ -164,6 +165,8 @@ function apiVersionOf({ group, version }: ResourceInfo): string {
 
 /** Objects that apply has merged with fields that no schema knows: those are dropped, and count as a change every time. */
 const lostFields = new WeakSet<Stored>()
+const METADATA: ReadonlySet<string> = new Set(['metadata'])
+const NOT_COUNTED: ReadonlySet<string> = new Set(['metadata', 'status'])
 const UNLIKE_ANY_STORED = Symbol('unlike any that is stored')
 
 /** From a request body to an object: unknown fields go, defaults come. Throws DecodeError for broken metadata. */
@@ -182,6 +185,7 @@ function decode(
   const problems = [...duplicateFields(sent, notes?.occurrences)]
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = cloneJson(sent)
   const object: Draft = { apiVersion: apiVersionOf(info), kind: info.kind, ...rest }
+  if (notes?.spellings !== undefined) rememberFloats(object, sent, notes.spellings)
   const lost = prune(object, schema).toSorted(compareStrings)
   const pruned = lost.map((path) => `unknown field "${path}"`)
   // Of what was applied nulls are kept.
@@ -363,6 +367,8 @@ function rulesOf(facts: VersionFacts): KindRules {
     generationOf: (object) => {
       if (lostFields.has(object)) return UNLIKE_ANY_STORED
       const { metadata: _metadata, apiVersion: _apiVersion, status, ...rest } = object
+      // What has come from the store holds none.
+      if (holdsFloat(object, hasStatus ? NOT_COUNTED : METADATA)) return UNLIKE_ANY_STORED
       return hasStatus ? rest : { ...rest, status }
     },
     prepareForCreate(object) {

@@ -247,3 +247,37 @@ test('what apply reads as YAML is read so in JSON, too: whole numbers of int64 a
     ],
   )
 })
+
+test('a whole number that is sent as a fraction is another one than the integer that is stored: a change each time', async () => {
+  const { request } = await withDefinition()
+  await request('POST', THINGS, thing('a', '{"limit":1,"number":3}'), JSON_TYPE)
+  const merge = { 'content-type': 'application/merge-patch+json' }
+  const json = { 'content-type': 'application/json-patch+json' }
+  const apply = { 'content-type': 'application/apply-patch+yaml' }
+  const path = `${THINGS}/a?fieldManager=me`
+  const add = (value: string) => `[{"op":"add","path":"/spec/number","value":${value}}]`
+  for (const [body, type, generation] of [
+    ['{"spec":{"number":3}}', merge, 1],
+    ['{"spec":{"number":3.0}}', merge, 2],
+    [add('3e0'), json, 3],
+    [add('3'), json, 3],
+    [thing('a', '{"number":3.0}'), apply, 3],
+    ['{"spec":{"number":3.5}}', merge, 4],
+    ['{"spec":{"number":35e-1}}', merge, 4],
+  ] as const) {
+    const { status, value } = await request('PATCH', path, body, type)
+    assert.deepEqual([status, value.metadata.generation], [200, generation], body)
+  }
+  const { value: before } = await request('GET', path)
+  const put = stringifyExact(before).replace('"number":3.5', '"number":4.0')
+  const replaced = await request('PUT', path, put, JSON_TYPE)
+  assert.equal(replaced.value.metadata.generation, 5)
+  assert.equal(replaced.value.spec.number, 4)
+  const again = stringifyExact(replaced.value).replace('"number":4', '"number":4e0')
+  const { value } = await request('PUT', path, again, JSON_TYPE)
+  assert.equal(value.metadata.generation, 6)
+  assert.deepEqual(
+    value.metadata.managedFields.length,
+    replaced.value.metadata.managedFields.length,
+  )
+})

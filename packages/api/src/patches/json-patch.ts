@@ -55,7 +55,7 @@ export function applyJsonPatch(
         `error in copy for from: '${textOf(from)}'`,
       )
       const value = read(result, from, fromTexts) ?? null
-      copiedBytes += JSON.stringify(value, withoutBigInts).length
+      copiedBytes += JSON.stringify(value, asText).length
       if (copiedBytes > maxCopiedBytes) {
         refuse(
           `Unable to complete the copy, the accumulated size increase of copy is ${copiedBytes}, exceeding the limit ${maxCopiedBytes}`,
@@ -266,7 +266,8 @@ function existingIndex(list: readonly unknown[], key: string, texts: Texts): num
   return index < 0 ? index + list.length : index
 }
 
-/** Integers beyond what numbers hold are bigints, which JSON.stringify refuses. */
-function withoutBigInts(_key: string, value: unknown): unknown {
+/** Integers beyond what numbers hold are bigints, which JSON.stringify refuses; numbers that are kept as they were written are symbols. */
+function asText(_key: string, value: unknown): unknown {
+  if (typeof value === 'symbol') return value.description
   return typeof value === 'bigint' ? String(value) : value
 }

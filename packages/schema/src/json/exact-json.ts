@@ -54,16 +54,12 @@ export function stringifyExact(value: unknown, space?: number): string {
 }
 
 function written(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? (JSON as unknown as RawJson).rawJSON(String(value)) : value
+  return typeof value === 'bigint' ? rawNumber(String(value)) : value
 }
 
-/** The same with the text of a number that no double holds, in the place of each. */
-export function stringifyOversized(value: unknown, oversized: string): string {
-  return JSON.stringify(value, (key, member: unknown) =>
-    member === Infinity || member === -Infinity
-      ? (JSON as unknown as RawJson).rawJSON(oversized)
-      : written(key, member),
-  )
+/** What JSON.stringify writes as it is. */
+export function rawNumber(text: string): unknown {
+  return (JSON as unknown as RawJson).rawJSON(text)
 }
 
 /** Go's encoder writes what HTML or JavaScript could read otherwise as `\u003c` and the like. */

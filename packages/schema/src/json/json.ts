@@ -17,8 +17,6 @@ export interface DocumentNotes {
   readonly occurrences: Occurrences | undefined
   /** Undefined when all numbers are plain integers. */
   readonly spellings?: Spellings | undefined
-  /** How a number that no float64 holds was written, where nobody knows its place. */
-  readonly oversized?: string | undefined
 }
 
 export interface ParsedJson extends DocumentNotes {
@@ -55,13 +53,12 @@ export function parseJson(given: string): ParsedJson {
 
 /** The first number that no float64 holds, as it was written. */
 export function oversizedNumber(value: unknown, notes: Partial<DocumentNotes>): string | undefined {
-  const { spellings, occurrences, oversized } = notes
-  if (spellings === undefined && oversized === undefined) return undefined
-  if (typeof value !== 'object' || value === null) return undefined
-  const written = spellings?.get(value)
+  const { spellings, occurrences } = notes
+  if (spellings === undefined || typeof value !== 'object' || value === null) return undefined
+  const written = spellings.get(value)
   for (const [key, member] of occurrences?.get(value) ?? Object.entries(value)) {
     if (member === Infinity || member === -Infinity)
-      return written?.get(Array.isArray(value) ? Number(key) : key) ?? oversized
+      return written?.get(Array.isArray(value) ? Number(key) : key)
     const found = oversizedNumber(member, notes)
     if (found !== undefined) return found
   }

@@ -80,7 +80,9 @@ function undecodablePatch(value: unknown, type: string): ApiError {
 function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'
-  return typeof value === 'boolean' ? 'bool' : typeof value
+  if (typeof value === 'boolean') return 'bool'
+  // Integers that are too long for a number, and numbers that are written as none is printed.
+  return typeof value === 'bigint' || typeof value === 'symbol' ? 'number' : typeof value
 }
 
 /** The first number that no double holds, as it was written: of an operation only what it sets is read as more than a text. */

@@ -5,13 +5,14 @@ import type { ResourceRegistry } from '../../registry/resource-registry.ts'
 import type { Decoding } from '../bodies/decoding.ts'
 import { parsePatch, patchObject, type PatchType } from './patch.ts'
 
+const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' }
 const CURRENT = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: '1' } }
 
 function problemsOf(type: Exclude<PatchType, 'apply'>, text: string): readonly string[] {
   const warnings: string[] = []
   const decoding: Decoding = {
     registry: undefined as unknown as ResourceRegistry,
-    expected: { group: '', version: 'v1', kind: 'ConfigMap' },
+    expected: CONFIG_MAP,
     resource: undefined,
     validation: 'Warn',
     warn: (warning) => warnings.push(warning),
@@ -145,7 +146,7 @@ for (const [type, text, judged, ignored] of REFUSALS) {
     ] as const) {
       const decoding: Decoding = {
         registry: undefined as unknown as ResourceRegistry,
-        expected: { group: '', version: 'v1', kind: 'ConfigMap' },
+        expected: CONFIG_MAP,
         resource: undefined,
         validation,
         warn: () => {},
@@ -161,3 +162,48 @@ for (const [type, text, judged, ignored] of REFUSALS) {
     }
   })
 }
+
+const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' }, spec: {} }
+
+/** What becomes of a patch of the Deployment: its replicas, or the refusal. */
+function replicasOf(type: Exclude<PatchType, 'apply'>, text: string): unknown {
+  const decoding: Decoding = {
+    registry: undefined as unknown as ResourceRegistry,
+    expected: { group: 'apps', version: 'v1', kind: 'Deployment' },
+    resource: undefined,
+    validation: 'Strict',
+    warn: () => {},
+  }
+  try {
+    return patchObject(type, parsePatch(text, type, 'Strict'), DEPLOYMENT, decoding)['spec']
+      .replicas
+  } catch (error) {
+    return (error as ApiError).message
+  }
+}
+
+test('a number in a merge or JSON patch stands in what it makes as it was written: no integer takes a fraction or an exponent', () => {
+  const refusal = (shown: string) =>
+    ` "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"apps/v1\\",\\"kind\\":\\"Deployment\\",\\"metadata\\":{\\"name\\":\\"a\\"},\\"spec\\":{\\"replicas\\":${shown}}}": json: cannot unmarshal number ${shown} into Go struct field DeploymentSpec.spec.replicas of type int32`
+  for (const written of ['3.0', '3e0', '-0.0']) {
+    assert.equal(replicasOf('merge', `{"spec":{"replicas":${written}}}`), refusal(written))
+    const add = `{"op":"add","path":"/spec/replicas","value":${written}}`
+    assert.equal(replicasOf('json', `[${add}]`), refusal(written))
+    assert.equal(replicasOf('json', `[${add},{"op":"remove","path":"/spec/replicas"}]`), undefined)
+    const copied = `{"op":"copy","from":"/spec/x","path":"/spec/replicas"},{"op":"remove","path":"/spec/x"}`
+    assert.equal(
+      replicasOf('json', `[${add.replace('replicas', 'x')},${copied}]`),
+      refusal(written),
+    )
+  }
+  assert.equal(replicasOf('strategic', '{"spec":{"replicas":3.0}}'), 3)
+})
+
+test('a JSON patch compares numbers by how they are written', () => {
+  const add = '{"op":"add","path":"/spec/replicas","value":3}'
+  const found = (written: string) =>
+    replicasOf('json', `[${add},{"op":"test","path":"/spec/replicas","value":${written}}]`)
+  assert.equal(found('3'), 3)
+  for (const written of ['3.0', '30e-1'])
+    assert.equal(found(written), 'the server rejected our request due to an error in our request')
+})

@@ -18,7 +18,12 @@ import { goQuote } from '@gyropilot/schema/go-quote'
 import { unsupportedMediaType } from '../../http/negotiation.ts'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { duplicateFields } from '@gyropilot/schema/duplicate-fields'
-import { oversizedNumber, parseJson, type Occurrences } from '@gyropilot/schema/json'
+import {
+  oversizedNumber,
+  parseJson,
+  type DocumentNotes,
+  type Occurrences,
+} from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { ConversionError, DecodeError } from '@gyropilot/schema'
 import { unconverted } from './unconverted.ts'
@@ -34,8 +39,9 @@ import {
   withoutEmptyGroup,
   type Decoding,
 } from '../bodies/decoding.ts'
-import { isInteger, stringifyExact, stringifyOversized } from '@gyropilot/schema/exact-json'
+import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
+import { readWritten, stringifyWritten, withWritten } from '@gyropilot/schema/written-numbers'
 import { operationsOf, oversizedValue } from './patch-operations.ts'
 import { wrappedIntegers } from './wrapped-integers.ts'
 
@@ -66,8 +72,8 @@ export function patchTypeOf(contentType: string | undefined, strategic: boolean)
 export interface PatchBody {
   readonly value: unknown
   readonly occurrences: Occurrences | undefined
-  /** A number that no double holds, as it was written. */
-  readonly oversized?: string | undefined
+  /** Numbers that are written otherwise than they are printed are symbols: of patches that are followed as texts. */
+  readonly isWritten?: boolean
 }
 
 /** A merge patch, where fields are not judged: what applies it says no more. */
@@ -86,7 +92,8 @@ export function parsePatch(
     // A list that is no patch is refused as such.
     const isRead = type === 'json' || !Array.isArray(value)
     if (oversized !== undefined && isRead) refuseOversized(oversized, type, validation)
-    return { value, occurrences: notes.occurrences, oversized }
+    const isWritten = type !== 'strategic' && notes.spellings !== undefined
+    return isWritten ? { ...withWritten(value, notes), isWritten } : { value, ...notes }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const detail = goJsonError(text)
@@ -116,26 +123,29 @@ export function patchObject(
   decoding: Decoding,
 ): Draft {
   const problems: string[] = []
-  const { patched, shown } = applyOf(type, body, current, decoding, problems)
+  const made = applyOf(type, body, current, decoding, problems)
+  const { shown } = made
+  // Values of operations come into the object as they stand there, repeated members included.
+  const occurrences = type === 'json' ? body.occurrences : undefined
+  const { value: patched, ...notes } = readApplied(made, occurrences)
   if (type !== 'strategic') checkPatchedKind(patched as Draft, decoding, problems)
   let decoded
   try {
-    // Values of operations come into the object as they stand there, repeated members included.
-    const occurrences = type === 'json' ? body.occurrences : undefined
     decoded =
       type === 'strategic'
         ? decodeConverted(patched, decoding)
-        : decodeValue(patched, { occurrences, oversized: body.oversized }, decoding)
+        : decodeValue(patched, notes, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (error instanceof ConversionError && type === 'strategic') throw unclassified(error.message)
-    const told = type === 'merge' ? firstRefusal(patched, body, decoding, error) : error
+    const told = type === 'merge' ? firstRefusal(made, decoding, error) : error
     throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : told.message)
   }
   // What was merged goes by the names of its fields; of custom resources what is embedded comes last.
   const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
-  const notes = { occurrences: undefined }
-  const told = problemsOfOtherVersion(patched as Draft, notes, decoding) ?? decoded.problems
+  const told =
+    problemsOfOtherVersion(patched as Draft, { occurrences: undefined }, decoding) ??
+    decoded.problems
   const found = [...new Set(told)]
   problems.push(...(decoding.resource?.custom === true ? found : found.toSorted(byPath)))
   if (problems.length > 0 && decoding.validation === 'Strict')
@@ -145,15 +155,19 @@ export function patchObject(
   return decoded.object
 }
 
+/** What a patch made, with numbers only. */
+function readApplied(
+  { patched, isWritten }: Applied,
+  occurrences?: Occurrences,
+): ReturnType<typeof withWritten> & DocumentNotes {
+  return isWritten ? readWritten(patched, occurrences) : { value: patched, occurrences }
+}
+
 /** What was merged is written with its keys in order before it is decoded: the first of several errors is the first in that. */
-function firstRefusal(
-  patched: unknown,
-  { oversized }: PatchBody,
-  decoding: Decoding,
-  error: DecodeError,
-): DecodeError {
+function firstRefusal(made: Applied, decoding: Decoding, error: DecodeError): DecodeError {
+  const { value, ...notes } = readApplied({ ...made, patched: sortedJson(made.patched) })
   try {
-    decodeValue(sortedJson(patched), { occurrences: undefined, oversized }, decoding)
+    decodeValue(value, notes, decoding)
   } catch (first) {
     if (first instanceof DecodeError) return first
   }
@@ -264,20 +278,25 @@ const NO_OBJECT = `couldn't get version/kind; json parse error: json: cannot unm
 
 interface Applied {
   readonly patched: unknown
+  /** Its numbers may be symbols. */
+  readonly isWritten: boolean
   /** What is shown of it when it is refused. */
   shown(): string
 }
 
 function applyOf(
   type: Exclude<PatchType, 'apply'>,
-  { value: patch, occurrences, oversized }: PatchBody,
+  { value: patch, occurrences, isWritten = false }: PatchBody,
   current: Stored,
   { expected, validation }: Decoding,
   problems: string[],
 ): Applied {
-  const written = (value: unknown): string =>
-    oversized === undefined ? stringifyExact(value) : stringifyOversized(value, oversized)
-  const asItIs = (patched: unknown): Applied => ({ patched, shown: () => written(patched) })
+  const written = isWritten ? stringifyWritten : stringifyExact
+  const asItIs = (patched: unknown): Applied => ({
+    patched,
+    isWritten,
+    shown: () => written(patched),
+  })
   try {
     if (type !== 'json') problems.push(...duplicateFields(patch, occurrences))
     if (type === 'merge') {
@@ -291,7 +310,7 @@ function applyOf(
     if (type === 'strategic') {
       const schema = schemaOf(expected.group, expected.version, expected.kind)!
       const { merged, left } = mergeStrategically(current, patch, schema)
-      return { patched: merged, shown: () => goFormat(left) }
+      return { patched: merged, isWritten: false, shown: () => goFormat(left) }
     }
     return asItIs(applyJsonPatch(current, operationsOf(patch, occurrences, validation, problems)))
   } catch (error) {
