@@ -1,6 +1,5 @@
 /** From a JSON value to an object of the endpoint's kind. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
 import { GO_TYPE_META } from '@gyropilot/api'
-import { schemaOf } from '@gyropilot/api/schema'
 import { compareStrings } from '@gyropilot/foundation'
 import { badRequest, invalid } from '../../http/errors.ts'
 import { excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
@@ -12,6 +11,7 @@ import type { DocumentNotes } from '@gyropilot/schema/json'
 import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { FieldValidation } from '../options.ts'
+import { decoderOf, isKnownKind } from './known-kinds.ts'
 
 /** The kind that a body must have: of the resource, or of a subresource. */
 export interface ExpectedKind {
@@ -163,9 +163,8 @@ export function foreignKind(
   if (expected.customScale === true)
     return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/client-go/scale/util.go:146"`
   const [group, version] = splitApiVersion(apiVersion)
-  const isOwn = group === expected.group && kind === expected.kind
-  if (!isRegistered(registry, group, version, kind) && !(isOwn && SERVED_ONCE.test(version)))
-    return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`
+  if (!isKnownKind(registry, expected.group, kind, [group, version]))
+    return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "${decoderOf(expected.group)}"`
   return kind === expected.kind
     ? undefined
     : `converting (${version}.${kind}) to (${internalPackage(expected.group)}.${expected.kind}): unknown conversion`
@@ -179,9 +178,6 @@ function isStillTaken(kind: string, apiVersion: string, expected: ExpectedKind):
     kind === expected.kind && STILL_TAKEN.get(`${expected.group}/${expected.kind}`) === apiVersion
   )
 }
-
-/** Versions of built-in kinds that are not served any more are still known to the decoder. */
-const SERVED_ONCE = /^v1(alpha|beta)\d$/
 
 /** Custom resources must say what they are, and a wrong kind is an invalid field. `handled`: the frame of what is told when nobody asks about fields. */
 function checkCustomHeader(
@@ -227,7 +223,7 @@ function tellUnknownFields(
   const [group, version] = splitApiVersion(value['apiVersion'] ?? '')
   if (group !== expected.group) return
   const known = problemsOfOtherVersion(value, notes, { expected, registry, resource })
-  if (known === undefined && isRegistered(registry, group, version, expected.kind)) return
+  if (known === undefined && isKnownKind(registry, group, expected.kind, [group, version])) return
   const problems =
     known ??
     Object.keys(value)
@@ -289,18 +285,6 @@ export function rememberForeignKind(
   const sent = { kind, apiVersion: withoutEmptyGroup(apiVersion) }
   if (sent.kind === expected.kind && sent.apiVersion === apiVersionOf(expected)) return
   foreignKinds.set(draft, { sent, expected })
-}
-
-function isRegistered(
-  registry: ResourceRegistry,
-  group: string,
-  version: string,
-  kind: string,
-): boolean {
-  return (
-    schemaOf(group, version, kind) !== undefined ||
-    registry.byKind(group, version, kind)?.custom === false
-  )
 }
 
 /** The Go package of the internal type: the first part of the group. */

@@ -1,0 +1,85 @@
+/** Which kinds the decoders of kube-apiserver know, served or not. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
+import { schemaOf } from '@gyropilot/api/schema'
+import type { ResourceRegistry } from '../../registry/resource-registry.ts'
+
+/** Kinds in versions that are not served by default: most were once. */
+const NOT_SERVED: Readonly<Record<string, string>> = {
+  'admissionregistration.k8s.io/v1alpha1':
+    'MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding',
+  'admissionregistration.k8s.io/v1beta1':
+    'MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration',
+  'apiextensions.k8s.io/v1beta1': 'CustomResourceDefinition',
+  'apiregistration.k8s.io/v1beta1': 'APIService',
+  'apps/v1beta1': 'ControllerRevision Deployment StatefulSet',
+  'apps/v1beta2': 'ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet',
+  'authentication.k8s.io/v1alpha1': 'SelfSubjectReview',
+  'authentication.k8s.io/v1beta1': 'SelfSubjectReview TokenReview',
+  'authorization.k8s.io/v1beta1':
+    'LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview',
+  'batch/v1beta1': 'CronJob',
+  'certificates.k8s.io/v1beta1': 'CertificateSigningRequest',
+  'coordination.k8s.io/v1beta1': 'Lease',
+  'discovery.k8s.io/v1beta1': 'EndpointSlice',
+  'events.k8s.io/v1beta1': 'Event',
+  'extensions/v1beta1': 'DaemonSet Deployment Ingress NetworkPolicy ReplicaSet',
+  'flowcontrol.apiserver.k8s.io/v1beta1': 'FlowSchema PriorityLevelConfiguration',
+  'flowcontrol.apiserver.k8s.io/v1beta2': 'FlowSchema PriorityLevelConfiguration',
+  'flowcontrol.apiserver.k8s.io/v1beta3': 'FlowSchema PriorityLevelConfiguration',
+  'networking.k8s.io/v1beta1': 'IPAddress Ingress IngressClass ServiceCIDR',
+  'node.k8s.io/v1alpha1': 'RuntimeClass',
+  'node.k8s.io/v1beta1': 'RuntimeClass',
+  'policy/v1beta1': 'PodDisruptionBudget',
+  'rbac.authorization.k8s.io/v1alpha1': 'ClusterRole ClusterRoleBinding Role RoleBinding',
+  'rbac.authorization.k8s.io/v1beta1': 'ClusterRole ClusterRoleBinding Role RoleBinding',
+  'resource.k8s.io/v1beta1': 'DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice',
+  'resource.k8s.io/v1beta2': 'DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice',
+  'scheduling.k8s.io/v1beta1': 'PriorityClass',
+  'storage.k8s.io/v1alpha1': 'CSIStorageCapacity VolumeAttachment VolumeAttributesClass',
+  'storage.k8s.io/v1beta1':
+    'CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass',
+}
+
+const KINDS_NOT_SERVED: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(NOT_SERVED).map(([apiVersion, kinds]) => [apiVersion, new Set(kinds.split(' '))]),
+)
+
+const ALL_KINDS = 'pkg/api/legacyscheme/scheme.go:30'
+/** Two groups have decoders of their own, which know what is theirs. */
+const OWN_DECODERS: ReadonlyMap<string, string> = new Map([
+  ['apiextensions.k8s.io', 'pkg/apiserver/apiserver.go:55'],
+  ['apiregistration.k8s.io', 'pkg/apiserver/scheme/scheme.go:28'],
+])
+/** These belong to every decoder. */
+const OF_ALL: ReadonlySet<string> = new Set([
+  'APIGroup',
+  'APIGroupList',
+  'APIResourceList',
+  'APIVersions',
+  'Status',
+])
+
+/** What refusals call the decoder of a group. */
+export function decoderOf(group: string): string {
+  return OWN_DECODERS.get(group) ?? ALL_KINDS
+}
+
+/** Whether the decoder of the group `decoder` has heard of a kind. */
+export function isKnownKind(
+  registry: ResourceRegistry,
+  decoder: string,
+  kind: string,
+  [group, version]: readonly [group: string, version: string],
+): boolean {
+  const isApart = OWN_DECODERS.has(group) || OWN_DECODERS.has(decoder)
+  if (isApart && group !== decoder && !(group === '' && OF_ALL.has(kind))) return false
+  return (
+    schemaOf(group, version, kind) !== undefined ||
+    registry.byKind(group, version, kind)?.custom === false ||
+    isKnownUnserved(group, version, kind)
+  )
+}
+
+/** Whether it is a kind that has been served in this version. */
+function isKnownUnserved(group: string, version: string, kind: string): boolean {
+  return KINDS_NOT_SERVED.get(`${group}/${version}`)?.has(kind) === true
+}
