@@ -533,7 +533,27 @@ test('kinds in bodies: missing 400, another 422', async () => {
     [other.status, other.value.message],
     [422, 'Foo.spec-x.example.com "x" is invalid: kind: Invalid value: "Foo": must be Thing'],
   )
+  const versionless = { ...thing('x'), apiVersion: null }
+  const refused = await server.request('POST', THINGS, JSON.stringify(versionless), {
+    'content-type': 'application/json',
+  })
+  assert.deepEqual(
+    [refused.status, refused.value.message],
+    [
+      400,
+      'Thing in version "" cannot be handled as a Thing: .apiVersion accessor error: <nil> is of the type <nil>, expected string',
+    ],
+  )
   await server.request('POST', THINGS, thing('x'))
+  const nothing = [{ op: 'replace', path: '/apiVersion', value: null }]
+  const emptied = await server.request('PATCH', `${THINGS}/x`, JSON.stringify(nothing), {
+    'content-type': 'application/json-patch+json',
+  })
+  assert.equal(emptied.status, 422)
+  assert.match(
+    emptied.value.message,
+    /: \.apiVersion accessor error: <nil> is of the type <nil>, expected string$/,
+  )
   for (const [apiVersion, status, end] of [
     [5, 422, 'cannot unmarshal number into Go struct field .apiVersion of type string'],
     ['a/b/c', 422, 'unexpected GroupVersion string: a/b/c'],

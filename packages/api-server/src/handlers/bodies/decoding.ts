@@ -179,6 +179,10 @@ function isStillTaken(kind: string, apiVersion: string, expected: ExpectedKind):
   )
 }
 
+/** What is told of a custom resource whose version is a null. */
+export const NULL_VERSION =
+  '.apiVersion accessor error: <nil> is of the type <nil>, expected string'
+
 /** Custom resources must say what they are, and a wrong kind is an invalid field. `handled`: the frame of what is told when nobody asks about fields. */
 function checkCustomHeader(
   value: Draft,
@@ -196,6 +200,8 @@ function checkCustomHeader(
     if (handled !== undefined) throw badRequest(`${handled}: ${why}`)
     throw unrecognized(expected.kind, why, excerpt(body.bytes))
   }
+  if (value['apiVersion'] === null)
+    throw badRequest(`${handledAs({ ...expected, group: '', version: '' })}: ${NULL_VERSION}`)
   if (apiVersion.split('/').length > 2)
     throw unrecognized(
       expected.kind,

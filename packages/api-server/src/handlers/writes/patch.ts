@@ -28,6 +28,7 @@ import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { ConversionError, DecodeError } from '@gyropilot/schema'
 import { unconverted } from './unconverted.ts'
 import {
+  NULL_VERSION,
   apiVersionOf,
   decodeDraft,
   decodeValue,
@@ -183,8 +184,8 @@ function decodeConverted(value: unknown, decoding: Decoding): ReturnType<typeof 
     const { group, version, kind } = decoding.expected
     const schema = schemaOf(group, version, kind)
     const { goType, given, readsItself } = (error instanceof DecodeError && error.mismatch) || {}
-    if (schema === undefined || goType !== 'int32' || readsItself === true || !isInteger(given))
-      throw error
+    const isCut = (goType === 'int32' || goType === 'int64') && isInteger(given)
+    if (schema === undefined || !isCut || readsItself === true) throw error
     return decodeValue(wrappedIntegers(value, schema), notes, decoding)
   }
 }
@@ -259,6 +260,7 @@ function checkPatchedCustomKind(patched: Draft, apiVersion: string): void {
     const shown = stringifyExact(patched)
     throw invalidPatch(shown, `Object 'Kind' is missing in '${shown}'`)
   }
+  if (patched['apiVersion'] === null) throw invalidPatch(stringifyExact(patched), NULL_VERSION)
   // A group alone is no version.
   if (apiVersion === '' || apiVersion.endsWith('/'))
     throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'")
