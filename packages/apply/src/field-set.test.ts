@@ -116,3 +116,19 @@ test('paths print as in conflict messages, those ending at a level first', () =>
     '.ports[port=81,protocol="TCP"].name',
   ])
 })
+
+test('elements are written as Go writes JSON, and paths show values that are no keys in a way of their own', () => {
+  assert.equal(fields.valueElement('a<b>&\u2028'), String.raw`v:"a\u003cb\u003e\u0026\u2028"`)
+  const element = fields.keyElement([['name', '<']])
+  assert.equal(element, String.raw`k:{"name":"\u003c"}`)
+  assert.equal(fields.formatElement(element), '[name="<"]')
+  assert.deepEqual(fields.parseFieldSet({ 'k:{"name":"<"}': {} }), { [element]: {} })
+  for (const [value, shown] of [
+    [{ b: 1, a: 'x' }, '[k=a="x"b=1]'],
+    [{}, '[k=]'],
+    [[{ a: [1] }, 2], '[k=[a=[1],2]]'],
+    [1.2345678901234568e20, '[k=1.2345678901234568e+20]'],
+    [null, '[k=null]'],
+  ] as const)
+    assert.equal(fields.formatElement(fields.keyElement([['k', value]])), shown)
+})

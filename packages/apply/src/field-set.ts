@@ -5,7 +5,8 @@
  * builds only the nodes above them. Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
 import { byString, compareStrings } from '@gyropilot/foundation'
-import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
+import { escapeHtml, parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
+import { goNumber } from '@gyropilot/schema/go-number'
 
 export interface FieldSet {
   readonly [element: string]: FieldSet
@@ -327,13 +328,18 @@ function canonicalElement(element: string): string | undefined {
 export function keyElement(fields: readonly (readonly [string, unknown])[]): string {
   const sorted = fields.length < 2 ? fields : [...fields].sort(byString(([name]) => name))
   const parts: string[] = []
-  for (const [name, value] of sorted) parts.push(`${JSON.stringify(name)}:${stringifyExact(value)}`)
+  for (const [name, value] of sorted) parts.push(`${JSON.stringify(name)}:${elementText(value)}`)
   return `k:{${parts.join(',')}}`
+}
+
+/** As it stands in an element. */
+export function elementText(value: unknown): string {
+  return escapeHtml(stringifyExact(value))
 }
 
 /** `v:"a.example.com/finalizer"` */
 export function valueElement(value: unknown): string {
-  return `v:${stringifyExact(value)}`
+  return `v:${elementText(value)}`
 }
 
 /** As messages print paths: `.spec.ports[port=81,protocol="TCP"].name`, `.metadata.finalizers[="x"]`. */
@@ -350,11 +356,22 @@ export function formatElement(element: string): string {
       return `.${rest}`
     case 'k': {
       const fields = Object.entries(parseExact(rest) as Record<string, unknown>)
-      return `[${fields.map(([name, value]) => `${name}=${stringifyExact(value)}`).join(',')}]`
+      return `[${fields.map(([name, value]) => `${name}=${shownValue(value)}`).join(',')}]`
     }
     case 'v':
-      return `[=${rest}]`
+      return `[=${shownValue(parseExact(rest))}]`
     default:
       return `[${rest}]`
   }
+}
+
+/** Values that are no scalars are no keys; paths in refusals show them all the same. */
+function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(shownValue).join(',')}]`
+  if (typeof value === 'number') return goNumber(value)
+  if (!isRecord(value)) return stringifyExact(value)
+  return Object.entries(value)
+    .toSorted(byString(([name]) => name))
+    .map(([name, member]) => `${name}=${shownValue(member)}`)
+    .join('')
 }

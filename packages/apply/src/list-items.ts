@@ -1,7 +1,6 @@
 /** How an item of a list is named in paths: by its keys in a map list, by its value in a set. */
-import { keyElement, valueElement } from './field-set.ts'
+import { elementText, keyElement, valueElement } from './field-set.ts'
 import type { ListShape } from './merge-type.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
 
 /** The path element of an item, or why it has none. */
 export function elementOfItem(
@@ -27,7 +26,7 @@ function elementByKeys(list: ListShape, item: unknown): string | { readonly reas
   if (fields.length === 0) return withoutKeys(list.keys)
   if (list.keys.length > 1) return keyElement(fields)
   const [[key, value]] = fields as [[string, unknown]]
-  return `k:{${JSON.stringify(key)}:${stringifyExact(value)}}`
+  return `k:{${JSON.stringify(key)}:${elementText(value)}}`
 }
 
 function keyValue(list: ListShape, item: Record<string, unknown>, key: string): unknown {

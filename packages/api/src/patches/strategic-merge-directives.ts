@@ -1,5 +1,5 @@
 /** What stands beside fields in a strategic merge patch. */
-import { type JsonObject, isObject, setOwn } from '../values/json-objects.ts'
+import { isObject, setOwn } from '../values/json-objects.ts'
 
 export const PATCH = '$patch'
 export const RETAIN_KEYS = '$retainKeys'
@@ -16,14 +16,16 @@ export function dropNulls(value: unknown): void {
   }
 }
 
-/** A value that meets nothing on the server: maps that say what is to be done with them are not there at all. */
-export function withoutDirectives<T>(value: T): T {
+/**
+ * A value that meets nothing on the server: maps that say what is to be done with them are not there at all. Maps are changed, and so
+ * is what errors show of the patch; of a list another one is made.
+ */
+export function withoutDirectives(value: unknown): unknown {
   const isMarked = (part: unknown): boolean => isObject(part) && Object.hasOwn(part, PATCH)
-  if (Array.isArray(value))
-    return value.filter((item) => !isMarked(item)).map(withoutDirectives) as T
+  if (Array.isArray(value)) return value.filter((item) => !isMarked(item)).map(withoutDirectives)
   if (!isObject(value)) return value
-  const result: JsonObject = {}
   for (const [key, field] of Object.entries(value))
-    if (!isMarked(field)) setOwn(result, key, withoutDirectives(field))
-  return result as T
+    if (isMarked(field)) delete value[key]
+    else setOwn(value, key, withoutDirectives(field))
+  return value
 }

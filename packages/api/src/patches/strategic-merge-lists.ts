@@ -34,21 +34,21 @@ export function mergedList(
     const merged = [...new Set([...current, ...changes])]
     return orderMerged(merged, changes, current, identityBy(undefined))
   }
-  // No list of maps is merged without a key.
-  const key = mergeKey!
-  const { kept, items } = applyListDirectives(current, changes as readonly JsonObject[], key)
+  if (mergeKey === undefined)
+    throw new StrategicMergeError('cannot merge lists without merge key for struct')
+  const { kept, items } = applyListDirectives(current, changes as readonly JsonObject[], mergeKey)
   // In place of all that was there they are not merged with each other either.
-  if (kept === undefined) return items.map((item) => mustHaveKey(item, key))
+  if (kept === undefined) return items.map((item) => mustHaveKey(item, mergeKey))
   const merged = [...kept]
   for (const item of items) {
-    const value = mustHaveKey(item, key)[key]
-    const at = merged.findIndex((candidate) => isObject(candidate) && candidate[key] === value)
+    const value = mustHaveKey(item, mergeKey)[mergeKey]
+    const at = merged.findIndex((candidate) => isObject(candidate) && candidate[mergeKey] === value)
     if (at === -1) merged.push(item)
     else merged[at] = mergeItems(merged[at] as JsonObject, item)
   }
   // Items of the object that have none spoil the order.
-  for (const item of merged) mustHaveKey(item, key)
-  return orderMerged(merged, items, kept, identityBy(key))
+  for (const item of merged) mustHaveKey(item, mergeKey)
+  return orderMerged(merged, items, kept, identityBy(mergeKey))
 }
 
 /** What `$deleteFromPrimitiveList` leaves. Throws StrategicMergeError. */
@@ -74,15 +74,18 @@ export function mergedInOrder(
   if (changes !== undefined) mustAgree(changes, order, mergeKey)
   const merged =
     current === undefined || changes === undefined
-      ? (current ?? withoutDirectives(changes))
+      ? (current ?? (withoutDirectives(changes) as List | undefined))
       : isMerged
         ? mergedList(current, changes, mergeKey, mergeItems)
         : changes
   if (merged === undefined) return undefined
   if (mergeKey !== undefined) for (const item of merged) mustHaveKey(item, mergeKey)
   if (mergeKey !== undefined) for (const item of merged) mustBeFindable(item, order, mergeKey)
-  itemType([current ?? [], changes ?? []])
+  const type = itemType([current ?? [], changes ?? []])
   if (mergeKey !== undefined) for (const item of order) mustHaveKey(item, mergeKey)
+  // Nothing is left of a list of maps without a key: its order is looked at all the same.
+  else if (type === MAP && merged.length === 0)
+    for (const item of [...order, ...(current ?? [])]) mustHaveKey(item, '')
   return orderMerged(merged, order, current ?? [], identityBy(mergeKey))
 }
 

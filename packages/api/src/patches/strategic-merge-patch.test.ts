@@ -389,6 +389,44 @@ test('items of a list are of one type, those that are deleted from it too', () =
     )
 })
 
+test('lists of maps without a merge key cannot be merged, and their order is looked at when nothing is left of them', () => {
+  const account = schemaOf('', 'v1', 'ServiceAccount')!
+  const before = { imagePullSecrets: [{ name: 's1' }] }
+  for (const [patch, message] of [
+    [
+      { '$deleteFromPrimitiveList/imagePullSecrets': [] },
+      'cannot merge lists without merge key for struct',
+    ],
+    [
+      { '$deleteFromPrimitiveList/imagePullSecrets': [{ $patch: 'replace' }] },
+      'cannot merge lists without merge key for struct',
+    ],
+    [
+      { '$setElementOrder/imagePullSecrets': [], imagePullSecrets: [] },
+      'map: map[name:s1] does not contain declared merge key: ',
+    ],
+    [
+      { '$setElementOrder/imagePullSecrets': ['a'], imagePullSecrets: [] },
+      'expected a map[string]interface {}, but received a string',
+    ],
+  ] as const)
+    assert.throws(() => applyStrategicMergePatch(before, patch, account), { message })
+})
+
+test('what a patch still says is without marked maps below what met nothing', () => {
+  const policy = schemaOf('networking.k8s.io', 'v1', 'NetworkPolicy')!
+  const ports = [{ port: true }, { port: 1, $patch: 'replace' }, {}]
+  const patch = {
+    spec: {
+      ingress: [{ ports }],
+      egress: [{ $patch: 'delete' }, { x: { $patch: 'merge' }, y: 1 }],
+    },
+  }
+  assert.deepEqual(mergeStrategically({ spec: {} }, patch, policy).left, {
+    spec: { ingress: [{ ports: [{ port: true }, {}] }], egress: [{ $patch: 'delete' }, { y: 1 }] },
+  })
+})
+
 test('null is a no-op, a body that is no object is refused with 400', () => {
   const before = { spec: {} }
   assert.equal(applyStrategicMergePatch(before, null, podKind), before)
