@@ -2,6 +2,7 @@
  * JSON patch, RFC 6902, with the deviations that clients of Kubernetes rely on.
  * Contract: docs/behaviour/api-server/patch-and-apply.md.
  */
+import { compareStrings } from '@gyropilot/foundation'
 import { deepEqual } from '../values/deep-equal.ts'
 import { type JsonObject, isObject, own, setOwn } from '../values/json-objects.ts'
 
@@ -75,7 +76,7 @@ export function applyJsonPatch(
       result = applyOne(result, operation, refuse)
     }
   })
-  return result
+  return isObject(result) ? sorted(result) : result
 }
 
 /** Operations that name the field which they miss. */
@@ -212,16 +213,25 @@ function edit(
     if (!Array.isArray(node) && !isObject(node)) return texts.missing()
     const copy: Container = Array.isArray(node) ? [...node] : { ...node }
     const key = segments[depth]!
-    if (depth === segments.length - 1) {
-      change(copy, key)
-      return copy
+    if (depth === segments.length - 1) change(copy, key)
+    else {
+      const inner = descend(child(copy, key), depth + 1)
+      if (Array.isArray(copy)) copy[existingIndex(copy, key, texts)] = inner
+      else setOwn(copy, key, inner)
     }
-    const inner = descend(child(copy, key), depth + 1)
-    if (Array.isArray(copy)) copy[existingIndex(copy, key, texts)] = inner
-    else setOwn(copy, key, inner)
-    return copy
+    return Array.isArray(copy) ? copy : sorted(copy)
   }
   return descend(document, 0)
+}
+
+/** What was opened on the way is written with its keys in order; all else stands as it stood. */
+function sorted(object: JsonObject): JsonObject {
+  const keys = Object.keys(object)
+  const inOrder = keys.toSorted(compareStrings)
+  if (keys.every((key, index) => key === inOrder[index])) return object
+  const copy: JsonObject = {}
+  for (const key of inOrder) setOwn(copy, key, object[key])
+  return copy
 }
 
 function add(container: Container, key: string, value: unknown, texts: Texts): void {

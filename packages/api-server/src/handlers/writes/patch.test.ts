@@ -122,13 +122,13 @@ const REFUSALS: readonly (readonly [
     'json',
     '[{"op":"remove","path":"/data/a"},{"op":"add","path":"/data/n","value":-1e400}]',
     '400 error decoding patch: json: cannot unmarshal number -1e400 into Go struct field jsonPatchOp.value of type float64',
-    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"},\\"data\\":{\\"n\\":-1e400}}": json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"data\\":{\\"n\\":-1e400},\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"}}": json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
   ],
   [
     'json',
     '[{"op":"replace","path":"/data","value":{"n":[1e400]}}]',
     '400 error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64',
-    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"},\\"data\\":{\\"n\\":[1e400]}}": json: cannot unmarshal array into Go struct field ConfigMap.data of type string',
+    '422  "" is invalid: patch: Invalid value: "{\\"apiVersion\\":\\"v1\\",\\"data\\":{\\"n\\":[1e400]},\\"kind\\":\\"ConfigMap\\",\\"metadata\\":{\\"name\\":\\"a\\"}}": json: cannot unmarshal array into Go struct field ConfigMap.data of type string',
   ],
   [
     'strategic',
@@ -197,6 +197,33 @@ test('a number in a merge or JSON patch stands in what it makes as it was writte
     )
   }
   assert.equal(replicasOf('strategic', '{"spec":{"replicas":3.0}}'), 3)
+})
+
+test('what a JSON patch opened is written with its keys in order, what it set as it was sent: problems come so', () => {
+  const set = '{"op":"add","path":"/data","value":{"z":"1","a":"2"}}'
+  const unknown = (...paths: readonly string[]): string =>
+    paths.map((path) => `{"op":"add","path":"${path}","value":{"y":1,"x":1}}`).join()
+  assert.deepEqual(
+    problemsOf('json', `[${set},${unknown('/zz', '/metadata/z', '/aa', '/metadata/a')}]`),
+    [
+      'unknown field "aa"',
+      'unknown field "metadata.a"',
+      'unknown field "metadata.z"',
+      'unknown field "zz"',
+    ],
+  )
+  const metadata = '{"op":"replace","path":"/metadata","value":{"z":1,"name":"a","b":1}}'
+  assert.deepEqual(problemsOf('json', `[${metadata}]`), [
+    'unknown field "metadata.z"',
+    'unknown field "metadata.b"',
+  ])
+  assert.deepEqual(
+    problemsOf(
+      'json',
+      `[${metadata},{"op":"remove","path":"/metadata/uid"}]`.replace('remove', 'replace'),
+    ),
+    ['unknown field "metadata.b"', 'unknown field "metadata.z"'],
+  )
 })
 
 test('a JSON patch compares numbers by how they are written', () => {

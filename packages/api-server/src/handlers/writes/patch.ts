@@ -142,13 +142,14 @@ export function patchObject(
     const told = type === 'merge' ? firstRefusal(made, decoding, error) : error
     throw invalidPatch(shown(), type === 'strategic' ? unconverted(error) : told.message)
   }
-  // What was merged goes by the names of its fields; of custom resources what is embedded comes last.
+  // What was merged goes by the names of its fields, what operations made as it stands; of custom resources what is embedded comes last.
   const byPath = byString((problem: string) => problem.slice(problem.indexOf('"')))
   const told =
     problemsOfOtherVersion(patched as Draft, { occurrences: undefined }, decoding) ??
     decoded.problems
   const found = [...new Set(told)]
-  problems.push(...(decoding.resource?.custom === true ? found : found.toSorted(byPath)))
+  const isInOrder = type === 'json' || decoding.resource?.custom === true
+  problems.push(...(isInOrder ? found : found.toSorted(byPath)))
   if (problems.length > 0 && decoding.validation === 'Strict')
     throw invalidPatch(shown(), `strict decoding error: ${problems.join(', ')}`)
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
