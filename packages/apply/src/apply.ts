@@ -31,7 +31,7 @@ import { adaptToSchema } from './schema-change.ts'
 import { removeFields, withStructFields } from './remove.ts'
 import { deepEqual } from '@gyropilot/api'
 import { UNMANAGED_FIELDS } from './unmanaged-fields.ts'
-import { Comparisons, recordUpdate } from './update.ts'
+import { Comparisons, mustFit, recordUpdate } from './update.ts'
 import type { OtherVersion, TypedKind } from './update.ts'
 
 export interface ApplyRequest {
@@ -253,20 +253,25 @@ function prune(
     convert: (object) => object,
     revert: (object) => object,
   }
-  // The versions of a custom resource differ in their schemas only, where nothing converts them.
-  const isOneForm =
-    kind.inVersion === undefined || (kind.schemaChanges === true && kind.converts !== true)
   const versionOf = (version: string): OtherVersion | undefined =>
-    isOneForm || version === apiVersion ? same : kind.inVersion?.(version)
-  const ownVersion = versionOf(previous.apiVersion)
+    version === apiVersion ? same : kind.inVersion?.(version)
+  const ownVersion = kind.inVersion === undefined ? same : versionOf(previous.apiVersion)
   if (ownVersion === undefined) return merged
   const { type } = ownVersion
   const converted = ownVersion.convert(merged)
+  let current = apiVersion
+  const enter = (version: string, form: OtherVersion, what: string): void => {
+    if (kind.schemaChanges === true && version !== current)
+      mustFit(form.type, form.convert(merged), `failed to prune fields: ${what}`)
+    current = version
+  }
+  enter(previous.apiVersion, ownVersion, NOT_LAST_APPLIED)
   const last = withStructFields(type, previous.fields)
   let pruned = ownVersion.revert((removeFields(type, converted, last) ?? {}) as Stored)
-  for (const [version, fields] of fieldsByVersion(owners, isOneForm ? apiVersion : undefined)) {
+  for (const [version, fields] of fieldsByVersion(owners, previous.apiVersion, kind)) {
     const form = versionOf(version)
     if (form === undefined) continue
+    enter(version, form, `${NOT_ADDED_BACK} ${version}`)
     pruned = form.revert(withOwnedFields(form, merged, pruned, fields))
   }
   const gone = difference(
@@ -278,11 +283,14 @@ function prune(
   return ownVersion.revert((rest ?? {}) as Stored)
 }
 
-/** What anybody owns in each version; `only`: all count as of this one. */
-function fieldsByVersion(owners: Owners, only: string | undefined): Map<string, FieldSet> {
-  const fields = new Map<string, FieldSet>()
+const NOT_LAST_APPLIED = 'failed to convert merged object to last applied version'
+const NOT_ADDED_BACK = 'failed add back owned items: failed to convert merged object at version'
+
+/** What anybody owns in each version, in `first` at first. Where all versions are alike they count as that one. */
+function fieldsByVersion(owners: Owners, first: string, kind: TypedKind): Map<string, FieldSet> {
+  const fields = new Map<string, FieldSet>([[first, {}]])
   for (const owner of owners.values()) {
-    const version = only ?? owner.apiVersion
+    const version = kind.inVersion === undefined ? first : owner.apiVersion
     fields.set(version, union(fields.get(version) ?? {}, owner.fields))
   }
   return fields

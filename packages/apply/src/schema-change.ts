@@ -4,7 +4,7 @@
  */
 import { ApiError } from '@gyropilot/schema/api-error'
 import type { Stored } from '@gyropilot/schema/objects'
-import { checkObject, problemText } from './configuration-check.ts'
+import { checkConfiguration, problemText } from './configuration-check.ts'
 import { EMPTY, isEmpty } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { withFields } from './managers.ts'
@@ -36,10 +36,11 @@ export function adaptToSchema(
     if (type === undefined) {
       const other = kind.inVersion?.(owner.apiVersion)
       type = other?.type ?? kind.type
+      // What comes into another version may hold nothing twice.
       const problems =
         live === undefined
           ? []
-          : checkObject(type, other === undefined ? live : other.convert(live))
+          : checkConfiguration(type, other === undefined ? live : other.convert(live))
       if (problems.length > 0) throw new ApiError(500, '', problemText(problems))
       types.set(owner.apiVersion, type)
     }

@@ -7,7 +7,7 @@ import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { givenValue } from '@gyropilot/schema/decode'
 import { ApiError } from '@gyropilot/schema/api-error'
 import { compare } from './compare.ts'
-import { checkObject, problemText } from './configuration-check.ts'
+import { checkConfiguration, checkObject, problemText } from './configuration-check.ts'
 import type { FieldFilter } from './compare.ts'
 import type { Comparison } from './comparison.ts'
 import { isEmpty, union } from './field-set.ts'
@@ -189,9 +189,15 @@ export class Comparisons {
     const other = inVersion.call(this.#kind, apiVersion)
     if (other === undefined) return undefined
     const after = other.convert(this.#after)
-    const problems = this.#kind.schemaChanges === true ? checkObject(other.type, after) : []
-    if (problems.length > 0)
-      throw new ApiError(500, '', `failed to convert new object: ${problemText(problems)}`)
+    // The object before was looked at when the owners' schemas were.
+    if (this.#kind.schemaChanges === true)
+      mustFit(other.type, after, 'failed to convert new object')
     return compare(other.type, other.convert(this.#before), after, other.filter ?? this.#filter)
   }
+}
+
+/** What comes into another version has to fit its schema, where nothing may stand twice. Throws ApiError. */
+export function mustFit(type: MergeType, converted: Stored, what: string): void {
+  const problems = checkConfiguration(type, converted)
+  if (problems.length > 0) throw new ApiError(500, '', `${what}: ${problemText(problems)}`)
 }

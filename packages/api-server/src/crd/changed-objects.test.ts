@@ -16,12 +16,17 @@ const mapList = {
   'x-kubernetes-list-map-keys': ['k'],
   items: { type: 'object', required: ['k'], properties: { k: { type: 'string' } } },
 }
+const atomicList = { type: 'array', items: mapList.items }
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
-function versionsWith(properties: object): readonly object[] {
-  const spec = { type: 'object', properties }
-  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
-  return [{ name: 'v1', served: true, storage: true, schema, subresources: { status: {} } }]
+/** `others`: the properties of v2, which is not stored. */
+function versionsWith(properties: object, others: object = properties): readonly object[] {
+  return [properties, others].map((own, index) => {
+    const spec = { type: 'object', properties: own }
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+    const name = `v${index + 1}`
+    return { name, served: true, storage: index === 0, schema, subresources: { status: {} } }
+  })
 }
 
 async function settle(): Promise<void> {
@@ -51,8 +56,12 @@ const part = (spec: object, metadata: object = {}): object => ({
   spec,
 })
 
-async function redefine(server: TestServer, properties: object): Promise<void> {
-  const body = { spec: { versions: versionsWith(properties) } }
+async function redefine(
+  server: TestServer,
+  properties: object,
+  others: object = properties,
+): Promise<void> {
+  const body = { spec: { versions: versionsWith(properties, others) } }
   const answer = await server.request('PATCH', DEFINITION, body, MERGE)
   assert.equal(answer.status, 200, JSON.stringify(answer.value))
   await settle()
@@ -205,6 +214,61 @@ test('an object that was applied and whose schema has changed its types since is
       500,
       'failed to create typed live object (default/x; changed.example.com/v1, Kind=Part): .spec.a: expected numeric (int or float), got string',
     ],
+  )
+})
+
+test('an object whose lists held something twice already may hold more, wherever that is', async () => {
+  const server = await serverWith({ a: mapList, b: mapList })
+  const twice = [{ k: '1' }, { k: '1' }]
+  const refused = await server.request('POST', PARTS, part({ a: twice }))
+  assert.equal(refused.status, 422)
+  await redefine(server, { a: atomicList, b: mapList })
+  await server.request('POST', PARTS, part({ a: twice }))
+  await redefine(server, { a: mapList, b: mapList })
+  const answer = await server.request('PATCH', `${PARTS}/x`, { spec: { b: twice } }, MERGE)
+  assert.equal(answer.status, 200, JSON.stringify(answer.value.message))
+  await server.request('PATCH', `${PARTS}/x`, { spec: { a: null, b: null } }, MERGE)
+  const again = await server.request('PATCH', `${PARTS}/x`, { spec: { b: twice } }, MERGE)
+  assert.deepEqual(
+    [again.status, again.value.message],
+    [422, 'Part.changed.example.com "x" is invalid: spec.b[1]: Duplicate value: {"k":"1"}'],
+  )
+})
+
+test('what an apply makes has to fit the other versions in which somebody owns something, with nothing there twice', async () => {
+  const server = await serverWith({ a: atomicList, b: { type: 'string' } })
+  await redefine(
+    server,
+    { a: atomicList, b: { type: 'string' } },
+    { a: mapList, c: { type: 'string' } },
+  )
+  const inVersion = (
+    version: string,
+    manager: string,
+    spec: object,
+  ): Promise<{ value: AnyValue }> =>
+    server.request(
+      'PATCH',
+      `${PARTS.replace('v1', version)}/x?fieldManager=${manager}&force=true`,
+      { ...part(spec), apiVersion: `changed.example.com/${version}` },
+      APPLY,
+    )
+  await inVersion('v2', 'm2', { a: [{ k: '1' }] })
+  const twice = await inVersion('v1', 'm1', { a: [{ k: '2' }, { k: '2' }] })
+  assert.equal(
+    twice.value.message,
+    'failed to convert new object: .spec.a: duplicate entries for key [k="2"]',
+  )
+  await inVersion('v1', 'm1', { a: [{ k: '1' }] })
+  const pruned = await inVersion('v1', 'm1', { a: [{ k: '2' }, { k: '2' }] })
+  assert.equal(
+    pruned.value.message,
+    'failed to prune fields: failed add back owned items: failed to convert merged object at version changed.example.com/v2: .spec.a: duplicate entries for key [k="2"]',
+  )
+  const last = await inVersion('v2', 'm1', { c: 'x' })
+  assert.equal(
+    last.value.message,
+    'failed to prune fields: failed to convert merged object to last applied version: .spec.c: field not declared in schema',
   )
 })
 

@@ -70,7 +70,7 @@ function validateWhole(
   errors: FieldErrors,
 ): void {
   if (schema === undefined) return
-  validateListTypes(object, stored, schema, '', errors)
+  validateListTypes(object, stored, schema, errors)
   if (!hasRules(schema)) return
   const blocked = errors.list.some(({ type }) => BLOCKING.has(type))
   if (blocked)

@@ -1,37 +1,39 @@
 /** What lists of type set and map hold twice. Contract: docs/behaviour/api-server/custom-resources.md, Value validation. */
-import { deepEqual } from '@gyropilot/api'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
-import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { additionalOf, childPath, isObject, itemsOf, propertyOf } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
-import { correlatedItems } from './stored-values.ts'
 
-/** Lists of type set and map hold each item, or each key, once; what stands there more often is told once. Lists that did not change are tolerated. */
+/** Lists of type set and map hold each item, or each key, once; what stands there more often is told once. An object that had any of that before may have more. */
 export function validateListTypes(
-  value: unknown,
-  old: unknown,
+  object: unknown,
+  stored: unknown,
   schema: Schema,
-  path: string,
   errors: FieldErrors,
 ): void {
-  if (old !== undefined && deepEqual(value, old)) return
+  const found = new FieldErrors()
+  visit(object, schema, '', found)
+  if (found.list.length === 0) return
+  const before = new FieldErrors()
+  if (stored !== undefined) visit(stored, schema, '', before)
+  if (before.list.length === 0) errors.list.push(...found.list)
+}
+
+function visit(value: unknown, schema: Schema, path: string, errors: FieldErrors): void {
   if (Array.isArray(value)) {
     reportDuplicates(value, schema, path, errors)
     const items = itemsOf(schema)
-    const before = correlatedItems(schema, old)
     if (items === undefined) return
-    for (const [index, item] of value.entries())
-      validateListTypes(item, before?.(item), items, `${path}[${index}]`, errors)
+    for (const [index, item] of value.entries()) visit(item, items, `${path}[${index}]`, errors)
   } else if (isObject(value)) {
-    const before = isObject(old) ? old : undefined
     const additional = additionalOf(schema)
     for (const [name, member] of Object.entries(value)) {
       const property = propertyOf(schema, name)
       const child = property ?? (additional === true ? undefined : additional)
       // Keys of maps stand in brackets here.
       const at = property === undefined ? `${path}[${name}]` : childPath(path, name)
-      if (child !== undefined) validateListTypes(member, before?.[name], child, at, errors)
+      if (child !== undefined) visit(member, child, at, errors)
     }
   }
 }

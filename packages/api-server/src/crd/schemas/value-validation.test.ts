@@ -18,7 +18,6 @@ function texts(schema: Schema, value: unknown, old?: unknown): readonly string[]
     { v: value },
     old === undefined ? undefined : { v: old },
     { properties: { v: schema } },
-    '',
     errors,
   )
   return errors.list.map(({ field, message }) => `${field}: ${message}`)
