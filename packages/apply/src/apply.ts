@@ -91,10 +91,15 @@ function withoutManagers(configuration: Stored): Stored {
   return { ...configuration, metadata }
 }
 
-/** What is no list of objects names none. */
+const TEXTS = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'] as const
+
+/** What is no list of objects, or has no texts where they should be, names none. */
 function namesManagers(managedFields: unknown): boolean {
   const isEntry = (entry: unknown): boolean =>
-    typeof entry === 'object' && entry !== null && !Array.isArray(entry)
+    typeof entry === 'object' &&
+    entry !== null &&
+    !Array.isArray(entry) &&
+    TEXTS.every((name) => typeof ((entry as Stored)[name] ?? '') === 'string')
   return Array.isArray(managedFields) && managedFields.every(isEntry)
 }
 

@@ -123,6 +123,11 @@ test('elements are written as Go writes JSON, and paths show values that are no 
   assert.equal(element, String.raw`k:{"name":"\u003c"}`)
   assert.equal(fields.formatElement(element), '[name="<"]')
   assert.deepEqual(fields.parseFieldSet({ 'k:{"name":"<"}': {} }), { [element]: {} })
+  assert.deepEqual(fields.parseFieldSet({ 'v:{"b":1,"a":2}': {}, 'i:+01': {} }), {
+    'v:{"a":2,"b":1}': {},
+    'i:1': {},
+  })
+  assert.equal(fields.parseFieldSet({ 'i:99999999999999999999': {} }), undefined)
   for (const [value, shown] of [
     [{ b: 1, a: 'x' }, '[k=a="x"b=1]'],
     [{}, '[k=]'],

@@ -7,6 +7,7 @@
 import { byString, compareStrings } from '@gyropilot/foundation'
 import { escapeHtml, parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
 import { goNumber } from '@gyropilot/schema/go-number'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
 
 export interface FieldSet {
   readonly [element: string]: FieldSet
@@ -313,15 +314,20 @@ function canonicalElement(element: string): string | undefined {
   if (element.startsWith('f:')) return element
   const prefix = element.slice(0, 2)
   const text = element.slice(2)
-  if (prefix === 'i:') return /^[+-]?\d+$/.test(text) ? `i:${Number(text)}` : undefined
+  if (prefix === 'i:') return /^[+-]?\d+$/.test(text) ? indexElement(BigInt(text)) : undefined
   let value: unknown
   try {
-    value = parseExact(text)
+    value = sortedJson(parseExact(text))
   } catch {
     return undefined
   }
   if (prefix === 'k:') return isRecord(value) ? keyElement(Object.entries(value)) : undefined
   return prefix === 'v:' ? valueElement(value) : undefined
+}
+
+/** Indexes are int64. */
+function indexElement(index: bigint): string | undefined {
+  return BigInt.asIntN(64, index) === index ? `i:${index}` : undefined
 }
 
 /** `k:{"containerPort":80,"protocol":"TCP"}` */
