@@ -4,6 +4,7 @@ import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { goQuote } from '@gyropilot/schema/go-quote'
 import { emptyStatus } from '@gyropilot/schema/decode'
+import { emptyGiven } from '@gyropilot/schema/given-value'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { validateCidr, parseCidr } from '@gyropilot/schema/validation/ip'
 import { labelValue, qualifiedName } from '@gyropilot/schema/validation/names'
@@ -138,9 +139,11 @@ export const node: KindRules<Node> = {
     if ((spec.podCIDRs ?? []).length > 0) spec.podCIDR = spec.podCIDRs![0]
     else delete spec.podCIDR
     if (status?.capacity && !status.allocatable) status.allocatable = { ...status.capacity }
+    // Names are always written: who sends none has changed nothing, who sends an empty list has.
+    for (const image of status?.images ?? [])
+      image.names ??= (emptyGiven(image, 'names') ?? null) as string[]
   },
   canonicalize({ status }) {
-    // Names are always written.
     for (const image of status?.images ?? [])
       if (image.names !== null && !image.names?.length) image.names = null!
   },

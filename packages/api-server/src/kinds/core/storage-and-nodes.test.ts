@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../../registry/kind-rules.ts'
+import { createTestServer } from '../../testing/test-server.ts'
 import { createErrors, created, updateErrors } from '../fixtures.ts'
+
+const MERGE = { 'content-type': 'application/merge-patch+json' }
 
 const PV = { group: '', version: 'v1', kind: 'PersistentVolume', namespaced: false }
 const CLAIM = { group: '', version: 'v1', kind: 'PersistentVolumeClaim' }
@@ -193,4 +196,23 @@ test('rules of limit ranges', () => {
       expected,
       JSON.stringify(limit),
     )
+})
+
+test('images of a node without names belong to whoever sent them, until somebody sends other ones or an empty list', async () => {
+  const { request } = await createTestServer()
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', labels: { a: 'b' } } }
+  await request('POST', '/api/v1/nodes', node)
+  const ownerAfter = async (manager: string, status: object): Promise<unknown> => {
+    const path = `/api/v1/nodes/n/status?fieldManager=${manager}`
+    const { value } = await request('PATCH', path, { status }, MERGE)
+    assert.deepEqual(value.status.images, [{ names: null, sizeBytes: 1 }])
+    const owners = value.metadata.managedFields as Draft[]
+    return owners.find(({ fieldsV1 }) => fieldsV1['f:status']?.['f:images'] !== undefined)?.[
+      'manager'
+    ]
+  }
+  assert.equal(await ownerAfter('a', { images: [{ names: [], sizeBytes: 1 }] }), 'a')
+  assert.equal(await ownerAfter('b', {}), 'a')
+  assert.equal(await ownerAfter('c', { images: [{ sizeBytes: 1 }] }), 'a')
+  assert.equal(await ownerAfter('d', { images: [{ names: [], sizeBytes: 1 }] }), 'd')
 })
