@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { rememberEmpty } from '@gyropilot/schema/given-value'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { context, createErrors, podSpec } from '../fixtures.ts'
@@ -200,6 +201,15 @@ test('rules of cron jobs', () => {
 })
 
 test("rules of a job's status", () => {
+  const failed = {
+    startTime: '2024-01-01T00:00:00Z',
+    conditions: [
+      { type: 'FailureTarget', status: 'True' },
+      { type: 'Failed', status: 'True' },
+    ],
+  }
+  const noneFailed = { succeeded: ['a'] }
+  rememberEmpty(noneFailed, 'failed', [])
   const cases: readonly (readonly [Draft, Draft, readonly string[], Draft?])[] = [
     [
       {},
@@ -274,6 +284,20 @@ test("rules of a job's status", () => {
       [
         'status.uncountedTerminatedPods.succeeded[1]: Duplicate value: "a"',
         'status.uncountedTerminatedPods.failed[0]: Invalid value: "": must not be empty',
+      ],
+    ],
+    [
+      {},
+      { ...failed, uncountedTerminatedPods: { succeeded: ['a'] } },
+      [
+        'status.uncountedTerminatedPods: Invalid value: {"Succeeded":["a"],"Failed":null}: must be empty for finished job',
+      ],
+    ],
+    [
+      {},
+      { ...failed, uncountedTerminatedPods: noneFailed },
+      [
+        'status.uncountedTerminatedPods: Invalid value: {"Succeeded":["a"],"Failed":[]}: must be empty for finished job',
       ],
     ],
   ]

@@ -3,6 +3,7 @@ import type { Job, JobSpec, JobStatus } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { givenValue } from '@gyropilot/schema/given-value'
 import { validateNonNegative } from '@gyropilot/schema/validation/numbers'
 import { countIndexes, indexIntervals } from './job-indexes.ts'
 
@@ -124,14 +125,12 @@ function validateFinished(
   const neverBegins = suspend === true && completions === 0
   if (changed('startTime') && !status.startTime && !neverBegins)
     errors.required('status.startTime', 'startTime is required for finished job')
-  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {}
+  const uncounted = status.uncountedTerminatedPods
+  const { succeeded = [], failed = [] } = uncounted ?? {}
   if (changed('uncountedTerminatedPods') && succeeded.length + failed.length > 0)
     errors.invalid(
       'status.uncountedTerminatedPods',
-      {
-        Succeeded: succeeded.length > 0 ? succeeded : null,
-        Failed: failed.length > 0 ? failed : null,
-      },
+      { Succeeded: givenValue(uncounted, 'succeeded'), Failed: givenValue(uncounted, 'failed') },
       'must be empty for finished job',
     )
 }
