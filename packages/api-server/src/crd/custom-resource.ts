@@ -12,7 +12,7 @@ import type { StorageConversion, StorageMapping } from '../registry/storage-mapp
 import type { ServedResource } from '../registry/resource-registry.ts'
 import { DecodeError, type DecodedObject } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
-import { holdsFloat, rememberFloats } from './whole-floats.ts'
+import { holdsFloat, rememberFloats, settleFloats } from './whole-floats.ts'
 import { oversizedNumber, type DocumentNotes } from '@gyropilot/schema/json'
 import { columnsOf } from './columns.ts'
 import { convertByWebhook } from './conversion-webhook.ts'
@@ -378,6 +378,7 @@ function rulesOf(facts: VersionFacts): KindRules {
     // Every check tolerates what did not change, so one pass sees both states.
     updateOrder: 'update-only',
     validate: (object, errors) => validateObject(facts, object, undefined, errors),
+    canonicalize: settleFloats,
     validateUpdate,
     status: { validateUpdate: validateStatusUpdate },
     subresources: { scale: { validateUpdate } },

@@ -281,3 +281,15 @@ test('a whole number that is sent as a fraction is another one than the integer 
     replaced.value.metadata.managedFields.length,
   )
 })
+
+test('a whole number that was sent with an exponent is an int64 once it is stored: who applies it changes nothing', async () => {
+  const { request } = await withDefinition()
+  await request('POST', THINGS, thing('a', '{"limit":1,"number":9.2e18}'), JSON_TYPE)
+  const { value: stored } = await request('GET', `${THINGS}/a`)
+  assert.equal(stored.spec.number, 9_200_000_000_000_000_000n)
+  const apply = { 'content-type': 'application/apply-patch+yaml' }
+  const same = thing('a', '{"number":9200000000000000000}')
+  const applied = await request('PATCH', `${THINGS}/a?fieldManager=me`, same, apply)
+  assert.equal(applied.status, 200, stringifyExact(applied.value.message))
+  assert.equal(applied.value.metadata.generation, 1)
+})

@@ -2,6 +2,7 @@
  * Whole numbers that were sent as fractions (`3.0`, `1e3`): Go reads them as floats, and prints them as integers, so that they are
  * integers once they have been stored. Until then they are others than the integers that are stored already.
  */
+import { exactInteger } from '@gyropilot/schema/exact-json'
 import { fitsInt64 } from '@gyropilot/schema/go-number'
 import type { Spellings } from '@gyropilot/schema/json'
 
@@ -48,4 +49,16 @@ function stands(value: object, aside?: ReadonlySet<string>): boolean {
 
 function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+/** What becomes of them by being stored: those that no number holds exactly are integers of as many digits as are printed. */
+export function settleFloats(object: object): void {
+  if (holders.has(object)) settle(object)
+}
+
+function settle(value: object): void {
+  const members = value as Record<string | number, unknown>
+  for (const [key, float] of floats.get(value) ?? [])
+    if (members[key] === float) members[key] = exactInteger(BigInt(String(float)))
+  for (const member of Object.values(value)) if (isNested(member)) settle(member)
 }
