@@ -413,6 +413,23 @@ test('lists of maps without a merge key cannot be merged, and their order is loo
     assert.throws(() => applyStrategicMergePatch(before, patch, account), { message })
 })
 
+test('an order is for lists only, and not within a map', () => {
+  const order = (field: string) => ({ [`$setElementOrder/${field}`]: ['x'], [field]: ['x'] })
+  for (const [patch, message] of [
+    [{ spec: order('minReadySeconds') }, 'expected slice or array type, but got: struct'],
+    [{ spec: order('paused') }, 'expected slice or array type, but got: struct'],
+    [
+      { metadata: { labels: order('new') } },
+      'merging an object in json but data type is not struct, instead is: map',
+    ],
+  ] as const)
+    assert.throws(
+      () =>
+        applyStrategicMergePatch({ metadata: { labels: { a: 'b' } }, spec: {} }, patch, deployment),
+      { message },
+    )
+})
+
 test('what a patch still says is without marked maps below what met nothing', () => {
   const policy = schemaOf('networking.k8s.io', 'v1', 'NetworkPolicy')!
   const ports = [{ port: true }, { port: 1, $patch: 'replace' }, {}]

@@ -140,7 +140,11 @@ function mergeOrderedList(
   const field = fieldOf(fields, key)
   if (field === undefined && fields?.schema !== undefined)
     throw unknownField(fields.schema.name, key)
-  if (field?.type === 'map')
+  if (fields?.schema === undefined && fields?.values !== undefined)
+    throw new StrategicMergeError(
+      'merging an object in json but data type is not struct, instead is: map',
+    )
+  if (field !== undefined && field.items === undefined && field.type !== 'object')
     throw new StrategicMergeError('expected slice or array type, but got: struct')
   const merged = mergedInOrder(current, changes, order, {
     mergeKey: field?.patchMergeKey,
