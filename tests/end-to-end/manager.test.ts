@@ -108,6 +108,8 @@ test("kubeadm's arguments are accepted, and RBAC decides who sees what", async (
 
   const admin = authority.client('admin', ['system:masters'])
   assert.equal((await running.get('/configz', admin)).status, 200)
+  const slis = await running.get('/metrics/slis', admin)
+  assert.match(slis.body, /^# HELP process_start_time_seconds \[ALPHA\] .*\n.*\n.* [\d.e+]+$/m)
   const graph = await running.get('/debug/controllers/garbage-collector-controller/graph', admin)
   assert.match(graph.body, /^strict digraph/)
   const stranger = certificateAuthority().client('admin', ['system:masters'])

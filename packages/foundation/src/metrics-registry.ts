@@ -47,7 +47,7 @@ export class PrometheusRegistry implements MetricsRegistry {
   }
 
   clear(): void {
-    for (const family of this.#families.values()) family.clear()
+    for (const family of this.#families.values()) family.forget()
   }
 
   expose(): string {
@@ -143,9 +143,14 @@ abstract class Family<S> {
   }
 
   clear(): void {
+    this.forget()
+    this.start()
+  }
+
+  /** Without the zero of a family without labels. */
+  forget(): void {
     this.#root = new Map()
     this.#series = []
-    this.start()
   }
 
   expose(lines: string[]): void {

@@ -28,8 +28,8 @@ export interface AppWorld {
   readonly commit: string
   /** Of Node. */
   readonly runtimeVersion: string
-  /** Adds what the process itself tells: time, memory, files, how long turns are. Absent: several managers share a process. */
-  exposeProcess?(metrics: MetricsRegistry): void
+  /** Adds what the process itself tells: time, memory, files, how long turns are; to `slis` since when it runs. Absent: several managers share a process. */
+  exposeProcess?(metrics: MetricsRegistry, slis: MetricsRegistry): void
   /** Opens the HTTPS port; returns how to close it. */
   serve(pages: ServedPages): Promise<() => void>
 }

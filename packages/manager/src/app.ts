@@ -109,7 +109,7 @@ class App {
     this.#health = new HealthChecks(this.#slis)
     this.#pool = new TransportPool({ host, clock, logger, metrics: this.#metrics })
     this.#order = new DueFirst(clock)
-    world.exposeProcess?.(this.#metrics)
+    world.exposeProcess?.(this.#metrics, this.#slis)
     registerBinaryMetrics(this.#metrics, world, options.gates(), compatibilityVersions(options))
   }
 

@@ -12,6 +12,7 @@ import {
   every,
   exposeEventLoopMetrics,
   exposeProcessMetrics,
+  exposeProcessStart,
   jsonLogger,
   klogLogger,
   tolerateLostOutput,
@@ -225,9 +226,10 @@ function worldFrom(
     version,
     commit: COMMIT,
     runtimeVersion: process.version,
-    exposeProcess(metrics: MetricsRegistry) {
+    exposeProcess(metrics: MetricsRegistry, slis: MetricsRegistry) {
       exposeProcessMetrics(metrics)
       exposeEventLoopMetrics(metrics)
+      exposeProcessStart(slis, 'ALPHA')
     },
   }
   return {

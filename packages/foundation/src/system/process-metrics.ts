@@ -1,5 +1,5 @@
 import type * as FileSystem from 'node:fs'
-import type { MetricsRegistry } from '../metrics.ts'
+import type { MetricsRegistry, StabilityLevel } from '../metrics.ts'
 
 /** Under the names and help texts that every Prometheus client uses. What the platform does not tell is left out. */
 export function exposeProcessMetrics(registry: MetricsRegistry): void {
@@ -10,11 +10,7 @@ export function exposeProcessMetrics(registry: MetricsRegistry): void {
     stability: 'NONE',
   })
   const resident = gauge('process_resident_memory_bytes', 'Resident memory size in bytes.')
-  const started = gauge(
-    'process_start_time_seconds',
-    'Start time of the process since unix epoch in seconds.',
-  )
-  started.set(performance.timeOrigin / 1000)
+  exposeProcessStart(registry, 'NONE')
   const mostFiles = mostOpenFiles()
   if (mostFiles !== undefined)
     gauge('process_max_fds', 'Maximum number of open file descriptors.').set(mostFiles)
@@ -31,6 +27,16 @@ export function exposeProcessMetrics(registry: MetricsRegistry): void {
     resident.set(process.memoryUsage.rss())
     openFiles?.set(files().readdirSync('/proc/self/fd').length)
   })
+}
+
+/** By it a scraper tells that counters began anew. */
+export function exposeProcessStart(registry: MetricsRegistry, stability: StabilityLevel): void {
+  const started = registry.gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start time of the process since unix epoch in seconds.',
+    stability,
+  })
+  started.set(performance.timeOrigin / 1000)
 }
 
 /** Undefined where there is no /proc. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { FileError } from '../host-environment.ts'
 import { PrometheusRegistry } from '../metrics-registry.ts'
-import { exposeProcessMetrics } from './process-metrics.ts'
+import { exposeProcessMetrics, exposeProcessStart } from './process-metrics.ts'
 import { SystemClock } from './system-clock.ts'
 import { SystemHost } from './system-host.ts'
 import { SystemRandom } from './system-random.ts'
@@ -147,4 +147,15 @@ test('the process shows its time, memory and files under the usual names', () =>
     '# HELP process_resident_memory_bytes Resident memory size in bytes.',
     '# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.',
   ])
+})
+
+test('the start of the process is shown alone, and forgotten by a reset', () => {
+  const registry = new PrometheusRegistry()
+  exposeProcessStart(registry, 'ALPHA')
+  assert.match(
+    registry.expose(),
+    /^# HELP process_start_time_seconds \[ALPHA\] .*\n# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds [\d.e+]+\n$/,
+  )
+  registry.clear()
+  assert.equal(registry.expose(), '')
 })
