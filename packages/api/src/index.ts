@@ -17,7 +17,14 @@ export type {
   WatchEvent,
 } from './object.ts'
 export { KUBERNETES_VERSION } from './kubernetes-version.ts'
-export { apiVersionOf, groupResourceOf, keyOf, pathOf, splitKey } from './resource-type.ts'
+export {
+  apiVersionOf,
+  groupResourceOf,
+  keyOf,
+  pathOf,
+  pathSegment,
+  splitKey,
+} from './resource-type.ts'
 export type { ResourceType } from './resource-type.ts'
 export type {
   FieldSchema,

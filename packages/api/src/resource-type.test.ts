@@ -29,3 +29,20 @@ test('keys are taken apart as they were put together', () => {
   }
   assert.throws(() => splitKey('a/b/c'), new Error('unexpected key format: "a/b/c"'))
 })
+
+test('names stand in paths as Go writes them', () => {
+  const written = [
+    ['system:node', 'system:node'],
+    ['a:b@c+d$e,f;g=h&i', 'a:b@c+d$e,f;g=h&i'],
+    ["p(x)!'*q", 'p%28x%29%21%27%2Aq'],
+    ['s t"u<v>w|x', 's%20t%22u%3Cv%3Ew%7Cx'],
+    ['ü^`{}[]\\', '%C3%BC%5E%60%7B%7D%5B%5D%5C'],
+    ['q?r#s%2F/', 'q%3Fr%23s%252F%2F'],
+    ['~tilde.-_', '~tilde.-_'],
+  ] as const
+  for (const [name, segment] of written) {
+    const path = pathOf(resources.clusterroles, undefined, name)
+    assert.equal(path, `/apis/rbac.authorization.k8s.io/v1/clusterroles/${segment}`)
+    assert.equal(decodeURIComponent(segment), name)
+  }
+})

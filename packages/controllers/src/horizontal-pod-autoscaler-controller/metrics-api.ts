@@ -2,7 +2,7 @@
  * What the metrics APIs say, as effects. Each of these throws an error in the words of the page.
  * Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Metrics API calls.
  */
-import { quantityToMilli } from '@gyropilot/api'
+import { pathSegment, quantityToMilli } from '@gyropilot/api'
 import type { CrossVersionObjectReference, LabelSelector, ResourceType } from '@gyropilot/api'
 import { labelQueryOf } from '@gyropilot/api'
 import { errorText } from '@gyropilot/foundation'
@@ -196,7 +196,7 @@ function* customMetrics(
 
 /** `*` stands for each. */
 function pathPart(part: string): string {
-  return part === '*' ? part : encodeURIComponent(part)
+  return part === '*' ? part : pathSegment(part)
 }
 
 /** As upstream by discovery of all groups, which alone tells the versions that nobody serves at the moment. */
