@@ -72,10 +72,9 @@ export function podEviction(
     if (resolved.state !== 'named') continue
     const { claim, eviction } = trackedClaim(resolved.name) ?? {}
     if (claim === undefined || eviction === undefined) continue
-    const isSharedFor = sharesClaims && isClaimForGroupOf(claim, pod)
-    if (resolved.isGenerated && !isClaimFor(claim, pod) && !isSharedFor) continue
-    const isGroups = sharesClaims && isReservedForGroupOf(claim, pod)
-    if (!isReservedFor(claim, pod) && !isGroups) continue
+    const isItsOwn = isClaimFor(claim, pod) || (sharesClaims && isClaimForGroupOf(claim, pod))
+    if (resolved.isGenerated && !isItsOwn) continue
+    if (!isReservedFor(claim, pod) && !(sharesClaims && isReservedForGroupOf(claim, pod))) continue
     for (const reason of eviction.reasons) found.push({ timeMs: eviction.timeMs, reason })
   }
   return earliest(found)

@@ -79,9 +79,9 @@ export function sharedClaim(pod: Pod, group: PodGroup, entry: PodResourceClaim):
   if (entry.resourceClaimTemplateName === undefined) return undefined
   const recorded = podClaimName(pod, entry)
   const ofGroup = podClaimName(group, entry)
-  const isKept = ofGroup.state === 'unresolved' || isPodFinished(pod)
   if (recorded.state === 'unresolved')
     return ofGroup.state === 'unresolved' ? undefined : { name: nameOf(ofGroup), isNew: true }
+  const isKept = ofGroup.state === 'unresolved' || isPodFinished(pod)
   const name = nameOf(isKept ? recorded : ofGroup)
   return { name, isNew: name !== nameOf(recorded) }
 }

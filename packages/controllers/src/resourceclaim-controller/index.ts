@@ -1,5 +1,5 @@
 /**
- * resourceclaim-controller: makes the claims of pods' templates and frees those that nobody uses any more.
+ * resourceclaim-controller: makes the claims of the templates that pods and PodGroups name, and frees those that nobody uses any more.
  * Contract: docs/behaviour/controllers/resourceclaim-controller.md.
  */
 import { POD_GROUPS, isPodFinished, resources } from '@gyropilot/api'
