@@ -43,11 +43,13 @@ export class NodeHeartbeat {
    * machine that was off.
    */
   async start(signal: AbortSignal, bootId?: string): Promise<Node> {
+    // As kubelets do, before the node is there: no controller can have told of the node earlier.
+    this.#tell('Normal', 'Starting', 'Starting kubelet.')
     const node = await this.#register(signal, bootId)
     this.#node = node
     await this.#registerDrivers(node, signal)
-    this.#announce(node)
-    if (bootId !== undefined) this.#tell(node, 'Warning', 'Rebooted', rebootedText(node, bootId))
+    this.#announceConditions()
+    if (bootId !== undefined) this.#tell('Warning', 'Rebooted', rebootedText(node, bootId))
     this.#background(this.#renewLease(signal), signal)
     this.#background(this.#postStatus(signal), signal)
     return node
@@ -118,25 +120,22 @@ export class NodeHeartbeat {
       )
   }
 
-  #tell(node: Node, type: 'Normal' | 'Warning', reason: string, message: string): void {
+  #tell(type: 'Normal' | 'Warning', reason: string, message: string): void {
     const { name } = this.#configuration
     // kubectl describe node asks for events under the node's name as its uid, as kubelets before 1.36 wrote them.
-    const regarding = { ...node, apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }
+    const regarding = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }
     this.#services.recorder.record({ regarding, type, reason, message })
   }
 
-  #announce(node: Node): void {
+  #announceConditions(): void {
     const { name } = this.#configuration
-    const record = (reason: string, message: string): void =>
-      this.#tell(node, 'Normal', reason, message)
-    record('Starting', 'Starting kubelet.')
     for (const reason of [
       'NodeHasSufficientMemory',
       'NodeHasNoDiskPressure',
       'NodeHasSufficientPID',
       'NodeReady',
     ]) {
-      record(reason, `Node ${name} status is now: ${reason}`)
+      this.#tell('Normal', reason, `Node ${name} status is now: ${reason}`)
     }
   }
 
