@@ -184,6 +184,24 @@ test('etcd is healthy, ends at once, and says why it cannot listen', async () =>
   assert.equal(wrong.stderr, 'etcd: --listen-client-urls=nowhere is not an http:// address\n')
 })
 
+test('etcd takes its flags as Go reads them: one dash or two, the last one counts', async (t) => {
+  const ports = [await freePort(), await freePort()]
+  const etcd = startCommand(
+    program('etcd'),
+    [
+      '-data-dir',
+      '/nowhere',
+      `--listen-client-urls=http://127.0.0.1:${ports[0]}`,
+      '-listen-client-urls',
+      `http://127.0.0.1:${ports[1]}`,
+    ],
+    process.env,
+  )
+  t.after(() => etcd.child.kill())
+  await untilHealth(ports[1]!, true)
+  await end(etcd)
+})
+
 test('a harness starts the API server, uses it as its own user, and ends it at once', async () => {
   const { kubectl, apiServer, server } = await startApiServer()
   assert.match(kubectl('get', 'namespaces'), /default\s+Active/)

@@ -34,11 +34,15 @@ if (args.some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(H
 else if (args.includes('--version')) process.stdout.write('etcd Version: 3.6.0\n')
 else serve(urlOf(args))
 
+/** As Go reads flags, which is how etcd does: one dash or two, a value behind `=` or as the next word, and the last one counts. */
 function urlOf(all: readonly string[]): URL {
   const name = '--listen-client-urls'
-  const at = all.findIndex((arg) => arg === name || arg.startsWith(`${name}=`))
-  const given = all[at]?.slice(name.length + 1) || all[at + 1]
-  const text = at < 0 || given === undefined ? 'http://localhost:2379' : given.split(',')[0]!
+  let given: string | undefined
+  for (const [index, arg] of all.entries()) {
+    const spelled = /^--?listen-client-urls(?:=(.*))?$/s.exec(arg)
+    if (spelled !== null) given = spelled[1] ?? all[index + 1]
+  }
+  const text = given?.split(',')[0] || 'http://localhost:2379'
   if (!URL.canParse(text) || new URL(text).protocol !== 'http:')
     fail(`${name}=${text} is not an http:// address`)
   return new URL(text)
