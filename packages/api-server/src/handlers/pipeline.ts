@@ -1,5 +1,4 @@
 /** The order of checks of every request. Contract: docs/behaviour/api-server/requests.md, "Order of checks". */
-import { parseFieldQuery, type FieldQuery } from '@gyropilot/api'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { isPretty, uuid } from '@gyropilot/foundation'
 import { ANONYMOUS, forbiddenRequest, Impersonation } from '../auth/index.ts'
@@ -30,9 +29,9 @@ import {
 } from './limits/deadline.ts'
 import type { DeletionHandler } from './writes/deletion-handler.ts'
 import { patchTypeOf } from './writes/patch.ts'
-import { pinnedName } from './reads/field-selector.ts'
 import { tooManyRequests, type InFlight } from './limits/in-flight.ts'
 import type { Internals } from './internals.ts'
+import { attributesOf } from './request-attributes.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import type { ResourceHandler } from './resource-handler.ts'
 import { isShownInTables, isTyped } from './route-forms.ts'
@@ -374,43 +373,4 @@ function checkWritten(request: ServerRequest, { verb, name }: RequestInfo): void
   if (verb === 'patch') patchTypeOf(headerOf(request.headers, 'content-type'), false)
   if (name === '' && (verb === 'patch' || verb === 'update'))
     throw badRequest('name must be provided')
-}
-
-function attributesOf(info: RequestInfo, user: UserInfo): RequestAttributes {
-  const { verb, group, version, resource, subresource, namespace, path, isResourceRequest } = info
-  let { name } = info
-  const selectors: { fieldSelector?: string; labelSelector?: string } = {}
-  if (verb === 'list' || verb === 'watch' || verb === 'deletecollection') {
-    const fieldSelector = info.query.get('fieldSelector')
-    const labelSelector = info.query.get('labelSelector')
-    if (fieldSelector) {
-      selectors.fieldSelector = fieldSelector
-      // Who may delete an object may not, for that, delete a collection of it alone; below /watch/ the path names it.
-      if (name === '' && verb !== 'deletecollection' && !info.watchPath)
-        name = pinnedName(termsOf(fieldSelector)) ?? ''
-    }
-    if (labelSelector) selectors.labelSelector = labelSelector
-  }
-  return {
-    user,
-    verb,
-    group,
-    version,
-    resource,
-    subresource,
-    namespace,
-    name,
-    path,
-    isResourceRequest,
-    ...selectors,
-  }
-}
-
-/** A selector that cannot be read pins nothing here and is refused later. */
-function termsOf(fieldSelector: string): FieldQuery['terms'] {
-  try {
-    return parseFieldQuery(fieldSelector).terms
-  } catch {
-    return []
-  }
 }
