@@ -97,11 +97,10 @@ class EmbeddedApiServer implements ApiServer {
     this.#calls = createOutgoingCalls(clock)
     this.#resolveService = options.resolveService ?? serviceResolver(store, options.kubelets)
     this.store = store
-    const { featureGates = {} } = options
+    const isOn = (gate: string): boolean => this.#isOn(gate)
     this.registry = new ResourceRegistry(
-      (group, kind) =>
-        gatedRules(rulesOf(group, kind), (gate) => featureGates[gate] ?? featureEnabled(gate)),
-      servedTable(options.runtimeConfig),
+      (group, kind) => gatedRules(rulesOf(group, kind), isOn),
+      servedTable(options.runtimeConfig, isOn),
     )
     const authorizer = createAuthorizer({ store, modes: options.authorizationModes })
     const serviceAccountTokens = this.#serviceAccountTokens()
@@ -123,7 +122,8 @@ class EmbeddedApiServer implements ApiServer {
       admission,
       allocations,
       fields: fieldManagement,
-      featureEnabled: (gate) => featureGates[gate] ?? gateEnabled(gate, this.registry),
+      featureEnabled: (gate) =>
+        this.#options.featureGates?.[gate] ?? gateEnabled(gate, this.registry),
     })
     const { registry } = this
     const deleter = new Deleter(store, clock, admission, allocations)
@@ -262,6 +262,10 @@ class EmbeddedApiServer implements ApiServer {
     })
   }
 
+  #isOn(gate: string): boolean {
+    return this.#options.featureGates?.[gate] ?? featureEnabled(gate)
+  }
+
   /** Leaders are elected where candidates can announce themselves. */
   #electingController(): ElectingController | undefined {
     const { clock, logger } = this.#options
@@ -318,7 +322,7 @@ class EmbeddedApiServer implements ApiServer {
 
   async start(): Promise<void> {
     const { clock, random, advertiseAddress = DEFAULT_ADDRESS, serviceRanges } = this.#options
-    const { clientAuthorityPem, frontProxyAuthorityPem, hostname, runtimeConfig } = this.#options
+    const { clientAuthorityPem, frontProxyAuthorityPem, hostname } = this.#options
     this.#expiry.start()
     this.#compaction = startCompaction(this.store, clock)
     const securePort = this.#listeners[0]?.port ?? DEFAULT_PORT
@@ -335,7 +339,7 @@ class EmbeddedApiServer implements ApiServer {
       clientAuthorityPem,
       frontProxyAuthorityPem,
       hostname,
-      runtimeConfig,
+      isOn: (gate: string) => this.#isOn(gate),
     }
     this.#bootstrapped = await bootstrap(options)
     await this.#definitions.start()

@@ -77,7 +77,10 @@ test('clashing plurals keep the core group and the preferred version under the p
 test('what is served on request only is not in the table of what is served', () => {
   assert.deepEqual(
     resourceTableOnRequest.map(({ group, version, kind }) => `${group}/${version} ${kind}`),
-    ['coordination.k8s.io/v1beta1 LeaseCandidate'],
+    [
+      'certificates.k8s.io/v1beta1 ClusterTrustBundle',
+      'coordination.k8s.io/v1beta1 LeaseCandidate',
+    ],
   )
   assert.equal(resourcesOnRequest.leasecandidates.namespaced, true)
   const served = new Set(resourceTable.map(({ group, version }) => `${group}/${version}`))

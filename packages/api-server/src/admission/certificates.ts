@@ -1,4 +1,4 @@
-/** Who may approve and sign CertificateSigningRequests, and one subject that nobody gets. */
+/** Who may approve and sign CertificateSigningRequests and attest ClusterTrustBundles, and one subject that nobody gets. */
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import { semanticEqual } from '@gyropilot/api'
 import { parseSigningRequest } from '@gyropilot/foundation/x509'
@@ -7,6 +7,7 @@ import type { AdmissionWorld } from './world.ts'
 
 const GROUP = 'certificates.k8s.io'
 const RESOURCE = 'certificatesigningrequests'
+const BUNDLES = 'clustertrustbundles'
 
 export function certificateApproval(world: AdmissionWorld): AdmissionPlugin {
   return {
@@ -42,6 +43,23 @@ export function certificateSigning(world: AdmissionWorld): AdmissionPlugin {
       throw refusal(
         request,
         `user not permitted to sign requests with signerName ${JSON.stringify(signerName)}`,
+      )
+    },
+  }
+}
+
+export function clusterTrustBundleAttest(world: AdmissionWorld): AdmissionPlugin {
+  return {
+    name: 'ClusterTrustBundleAttest',
+    handles: (request) =>
+      (request.operation === 'CREATE' || request.operation === 'UPDATE') &&
+      isFor(request, GROUP, BUNDLES),
+    validate(request) {
+      const signerName = request.object!['spec']?.signerName
+      if (!signerName || isAllowed(world, request, 'attest', signerName)) return
+      throw refusal(
+        request,
+        `user not permitted to attest for signerName ${JSON.stringify(signerName)}`,
       )
     },
   }

@@ -3,6 +3,7 @@ import {
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,
+  clusterTrustBundleAttest,
 } from './certificates.ts'
 import { claimStatusAuthorization } from './claim-status-authorization.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
@@ -59,6 +60,7 @@ function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     runtimeClass(world),
     certificateApproval(world),
     certificateSigning(world),
+    clusterTrustBundleAttest(world),
     certificateSubjectRestriction(),
     defaultIngressClass(world),
     podTopologyLabels(world),

@@ -22,6 +22,7 @@ export const DEFAULT_ADMISSION_PLUGINS: readonly string[] = [
   'RuntimeClass',
   'CertificateApproval',
   'CertificateSigning',
+  'ClusterTrustBundleAttest',
   'CertificateSubjectRestriction',
   'DefaultIngressClass',
   'PodTopologyLabels',
@@ -39,7 +40,6 @@ export const OPTIONAL_ADMISSION_PLUGINS: readonly string[] = ['NodeRestriction']
 /** On by default upstream, for kinds or gates that are not served here by default: there is nothing for them to do. */
 const WITHOUT_WORK: readonly string[] = [
   'PodGroupProtection',
-  'ClusterTrustBundleAttest',
   'PodGroupWorkloadExists',
   'NodeDeclaredFeatureValidator',
   'JobValidation',

@@ -1,11 +1,7 @@
-/** APIService objects of the built-in groups, all served by this server. */
+/** APIService objects of the built-in groups. */
 import { AUTOMANAGED_LABEL, locallyAvailable } from '../kinds/apiregistration/api-service.ts'
 import type { Stored } from '@gyropilot/schema/objects'
-import {
-  isServedOnRequest,
-  isVersionOnRequest,
-  type RuntimeConfig,
-} from '../registry/runtime-config.ts'
+import type { ResourceRegistry } from '../registry/resource-registry.ts'
 
 /** Group -> priority among groups, and its versions with their priorities. */
 const PRIORITIES: readonly (readonly [
@@ -20,7 +16,7 @@ const PRIORITIES: readonly (readonly [
   ['authorization.k8s.io', 17600, { v1: 15 }],
   ['autoscaling', 17500, { v1: 15, v2: 30 }],
   ['batch', 17400, { v1: 15 }],
-  ['certificates.k8s.io', 17300, { v1: 15 }],
+  ['certificates.k8s.io', 17300, { v1: 15, v1beta1: 13 }],
   ['networking.k8s.io', 17200, { v1: 15 }],
   ['policy', 17100, { v1: 15 }],
   ['rbac.authorization.k8s.io', 17000, { v1: 15 }],
@@ -35,22 +31,21 @@ const PRIORITIES: readonly (readonly [
   ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
 ]
 
-/** Of what is served: `apps/v1`, ... */
-export function builtInApiServices(time: string, config: RuntimeConfig = {}): Stored[] {
-  return allApiServices(time).filter((service) => {
-    const name = groupVersionOf(service)
-    return !isVersionOnRequest(name) || isServedOnRequest(name, config)
-  })
+interface BuiltInApiServices {
+  readonly served: readonly Stored[]
+  /** What an earlier start may have left behind that this one does not serve. */
+  readonly unserved: readonly Stored[]
 }
 
-/** What an earlier start may have left behind that this one does not serve. */
-export function unservedApiServices(time: string, config: RuntimeConfig = {}): Stored[] {
-  const served = new Set(builtInApiServices(time, config).map(groupVersionOf))
-  return allApiServices(time).filter((service) => !served.has(groupVersionOf(service)))
-}
-
-function groupVersionOf({ spec }: Stored): string {
-  return spec.group === undefined ? spec.version : `${spec.group}/${spec.version}`
+export function builtInApiServices(time: string, registry: ResourceRegistry): BuiltInApiServices {
+  const served: Stored[] = []
+  const unserved: Stored[] = []
+  for (const service of allApiServices(time)) {
+    const { group = '', version } = service['spec']
+    const isServed = registry.version(group, version) !== undefined
+    ;(isServed ? served : unserved).push(service)
+  }
+  return { served, unserved }
 }
 
 function allApiServices(time: string): Stored[] {

@@ -207,6 +207,7 @@ describe('a start over existing objects', () => {
       random: new SeededRandom(2),
       advertiseAddress: '127.0.0.1',
       securePort: 6443,
+      isOn: () => false,
     }
     const again = await bootstrap(options)
     again.stop()

@@ -10,13 +10,13 @@ import type { ServerInternals } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { FieldManagement } from '../field-management/field-management-call.ts'
 import type { ResourceRegistry } from '../registry/resource-registry.ts'
-import type { RuntimeConfig } from '../registry/runtime-config.ts'
 import { parseCidr } from '@gyropilot/schema/validation/ip'
 import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
 import { ServiceRange } from '../service-ips/service-ranges.ts'
-import { builtInApiServices, unservedApiServices } from './api-services.ts'
+import { builtInApiServices } from './api-services.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
+import { gatedClusterRoleBindings, gatedClusterRoles } from './gated-roles.ts'
 import { keepIdentityLease } from './identity-lease.ts'
 import { Keeper } from './keeper.ts'
 import type { KeptKind, RecordOwner } from './keeper.ts'
@@ -36,8 +36,8 @@ interface BootstrapOptions {
   readonly serviceRanges?: readonly string[]
   readonly clientAuthorityPem?: string
   readonly frontProxyAuthorityPem?: string
-  /** Versions served beyond the default. */
-  readonly runtimeConfig?: RuntimeConfig
+  /** Whether a feature gate is on: some have roles. */
+  isOn(gate: string): boolean
   /** Of the machine: this server keeps a Lease that is named after it. Absent: none. */
   readonly hostname?: string
 }
@@ -88,7 +88,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   const chance = random.fork('bootstrap')
   const keeper = new Keeper(server.store, clock, chance, ownerRecorder(options))
   keepNamespaces(keeper)
-  keepRbac(keeper)
+  keepRbac(keeper, options)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
   keepFlowControl(keeper)
   keepApiServices(keeper, options)
@@ -144,11 +144,10 @@ function kept(group: string, version: string, resource: string, kind: string): K
     : { collection: `${resource}.${group}`, apiVersion: `${group}/${version}`, kind }
 }
 
-function keepApiServices(keeper: Keeper, { clock, runtimeConfig }: BootstrapOptions): void {
-  const time = formatTime(clock.nowMs())
-  for (const object of builtInApiServices(time, runtimeConfig))
-    keeper.ensure(KIND.apiServices, object)
-  for (const object of unservedApiServices(time, runtimeConfig))
+function keepApiServices(keeper: Keeper, { clock, registry }: BootstrapOptions): void {
+  const { served, unserved } = builtInApiServices(formatTime(clock.nowMs()), registry)
+  for (const object of served) keeper.ensure(KIND.apiServices, object)
+  for (const object of unserved)
     if (keeper.get(KIND.apiServices, object) !== undefined) keeper.delete(KIND.apiServices, object)
 }
 
@@ -156,9 +155,9 @@ function keepNamespaces(keeper: Keeper): void {
   for (const object of recorded.namespaces) keeper.ensure(KIND.namespaces, object)
 }
 
-function keepRbac(keeper: Keeper): void {
+function keepRbac(keeper: Keeper, { isOn }: BootstrapOptions): void {
   for (const [kind, objects] of [
-    [KIND.clusterRoles, recorded.clusterRoles],
+    [KIND.clusterRoles, gatedClusterRoles(recorded.clusterRoles, isOn)],
     [KIND.roles, recorded.roles],
   ] as const) {
     for (const expected of objects as readonly Stored[]) {
@@ -169,7 +168,7 @@ function keepRbac(keeper: Keeper): void {
     }
   }
   for (const [kind, objects] of [
-    [KIND.clusterRoleBindings, recorded.clusterRoleBindings],
+    [KIND.clusterRoleBindings, gatedClusterRoleBindings(recorded.clusterRoleBindings, isOn)],
     [KIND.roleBindings, recorded.roleBindings],
   ] as const) {
     for (const expected of objects as readonly Stored[]) {

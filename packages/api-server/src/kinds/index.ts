@@ -22,6 +22,7 @@ import { horizontalPodAutoscaler } from './autoscaling/horizontal-pod-autoscaler
 import { cronJob } from './batch/cron-job.ts'
 import { job } from './batch/job.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
+import { clusterTrustBundle } from './certificates/cluster-trust-bundle.ts'
 import { lease } from './coordination/lease.ts'
 import { leaseCandidate } from './coordination/lease-candidate.ts'
 import { configMap } from './core/config-map.ts'
@@ -99,6 +100,7 @@ const all: readonly KindRules[] = [
   roleBinding,
   clusterRoleBinding,
   certificateSigningRequest,
+  clusterTrustBundle,
   priorityClass,
   lease,
   leaseCandidate,

@@ -7,8 +7,9 @@ import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { KindRules } from './kind-rules.ts'
 import type { ResourceRegistry } from './resource-registry.ts'
 
-/** Gates that guard fields and are off; gates that are not named here are on. */
+/** Gates that guard fields or kinds and are off; gates that are not named here are on. */
 const OFF: ReadonlySet<string> = new Set([
+  'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
   'ContainerStopSignals',
   'CoordinatedLeaderElection',

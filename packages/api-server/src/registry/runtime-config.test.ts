@@ -5,6 +5,7 @@ import { createTestServer } from '../testing/test-server.ts'
 import { parseRuntimeConfig, servedTable } from './runtime-config.ts'
 
 const V1BETA1 = 'coordination.k8s.io/v1beta1'
+const BUNDLES = 'certificates.k8s.io/v1beta1'
 
 test('items turn versions on and off, and the last one holds', () => {
   assert.deepEqual(parseRuntimeConfig([]), {})
@@ -20,9 +21,9 @@ test('items turn versions on and off, and the last one holds', () => {
 
 test('a stage stands for the versions of that stage that are not served by default', () => {
   for (const [item, wanted] of [
-    ['api/all=true', { [V1BETA1]: true }],
-    ['api/beta=true', { [V1BETA1]: true }],
-    ['api/beta=false', { [V1BETA1]: false }],
+    ['api/all=true', { [BUNDLES]: true, [V1BETA1]: true }],
+    ['api/beta=true', { [BUNDLES]: true, [V1BETA1]: true }],
+    ['api/beta=false', { [BUNDLES]: false, [V1BETA1]: false }],
     ['api/alpha=true', {}],
     ['api/ga=true', {}],
   ] as const)
@@ -30,7 +31,7 @@ test('a stage stands for the versions of that stage that are not served by defau
 })
 
 for (const [item, wanted] of [
-  ['coordination.k8s.io/v1alpha2=true', /^"coordination.k8s.io\/v1alpha2" is not known: use coord/],
+  ['coordination.k8s.io/v1alpha2=true', /^"coordination.k8s.io\/v1alpha2" is not known: use cert/],
   ['api/most=true', /^"api\/most" is not known/],
   ['constructor', /^"constructor" is not known/],
   ['apps/v1=false', /^apps\/v1 cannot be turned off$/],

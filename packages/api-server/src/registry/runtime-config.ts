@@ -8,6 +8,11 @@ import type { DiscoveredResource } from '@gyropilot/api'
 /** `coordination.k8s.io/v1beta1` -> whether it is served. Absent: as by default. */
 export type RuntimeConfig = Readonly<Record<string, boolean>>
 
+/** Gates that are off by default and without which a version has not these resources. */
+const GATES: Readonly<Record<string, string>> = {
+  'certificates.k8s.io/v1beta1/clustertrustbundles': 'ClusterTrustBundle',
+}
+
 /** Not served by default. */
 const ON_REQUEST: ReadonlySet<string> = new Set(resourceTableOnRequest.map(groupVersionOf))
 const ALWAYS: ReadonlySet<string> = new Set(resourceTable.map(groupVersionOf))
@@ -43,24 +48,29 @@ export function runtimeConfigProblem(config: RuntimeConfig): string | undefined 
   return undefined
 }
 
-export function isVersionOnRequest(groupVersion: string): boolean {
-  return ON_REQUEST.has(groupVersion)
+/** What `config` adds to what is served by default, of that whose gates are on. */
+function servedOnRequest(
+  config: RuntimeConfig = {},
+  isOn: (gate: string) => boolean = () => false,
+): readonly DiscoveredResource[] {
+  return resourceTableOnRequest.filter((one) => {
+    const groupVersion = groupVersionOf(one)
+    const gate = GATES[`${groupVersion}/${one.resource}`]
+    return config[groupVersion] === true && (gate === undefined || isOn(gate))
+  })
 }
 
-export function isServedOnRequest(groupVersion: string, config: RuntimeConfig = {}): boolean {
-  return ON_REQUEST.has(groupVersion) && config[groupVersion] === true
-}
-
-/** What discovery tells, with what `config` adds. Throws for a version that is not known. */
-export function servedTable(config: RuntimeConfig = {}): readonly DiscoveredResource[] {
+/** What discovery tells, with what `config` and gates add. Throws for a version that is not known. */
+export function servedTable(
+  config: RuntimeConfig = {},
+  isOn?: (gate: string) => boolean,
+): readonly DiscoveredResource[] {
   const problem = runtimeConfigProblem(config)
   if (problem !== undefined) throw new Error(`runtime config: ${problem}`)
-  const added = resourceTableOnRequest.filter((one) =>
-    isServedOnRequest(groupVersionOf(one), config),
-  )
+  const added = servedOnRequest(config, isOn)
   return added.length === 0 ? resourceTable : [...resourceTable, ...added]
 }
 
-function groupVersionOf({ group, version }: DiscoveredResource): string {
+function groupVersionOf({ group, version }: Pick<DiscoveredResource, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`
 }

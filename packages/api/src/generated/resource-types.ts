@@ -11,6 +11,7 @@ import type * as autoscalingV1 from './autoscaling-v1.ts'
 import type * as autoscalingV2 from './autoscaling-v2.ts'
 import type * as batchV1 from './batch-v1.ts'
 import type * as certificatesV1 from './certificates-v1.ts'
+import type * as certificatesV1beta1 from './certificates-v1beta1.ts'
 import type * as coordinationV1 from './coordination-v1.ts'
 import type * as coordinationV1beta1 from './coordination-v1beta1.ts'
 import type * as coreV1 from './core-v1.ts'
@@ -102,6 +103,7 @@ export const resources = {
 
 /** What an API server serves only when its --runtime-config says so, by its plural. */
 export const resourcesOnRequest = {
+  clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
   leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
 }
 
@@ -179,5 +181,6 @@ export const resourceTable: readonly DiscoveredResource[] = [
 
 /** What it tells besides, when its --runtime-config says so. */
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
+  {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
 ]

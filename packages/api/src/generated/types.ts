@@ -186,6 +186,11 @@ export type {
   CertificateSigningRequestStatus,
 } from './certificates-v1.ts'
 export type {
+  ClusterTrustBundle,
+  ClusterTrustBundleList,
+  ClusterTrustBundleSpec,
+} from './certificates-v1beta1.ts'
+export type {
   Lease,
   LeaseList,
   LeaseSpec,

@@ -15,8 +15,6 @@ export interface Scenario {
   readonly optional?: readonly string[]
   /** In the cluster before any process starts. */
   readonly installed?: readonly KubernetesObject[]
-  /** See SimulationOptions. */
-  readonly namedByPathSegment?: readonly string[]
   /** Default 1. */
   readonly nodes?: number
   /** There is a cloud. Default false. */
@@ -27,6 +25,8 @@ export interface Scenario {
   readonly configuration?: Partial<ControllersConfiguration>
   /** Gates that are not at their defaults. */
   readonly featureGates?: Readonly<Record<string, boolean>>
+  /** Versions that the server serves beyond its default. */
+  readonly runtimeConfig?: SimulationOptions['runtimeConfig']
   /** The process whose writes, reads and events `explore` disturbs. Default: the controller manager. */
   readonly subject?: string
   /** Before anything goes wrong: starts processes of your own, installs what they need. */
@@ -39,7 +39,7 @@ export interface Scenario {
 /** What the cluster of a scenario is made of, but for its seed. */
 export function clusterOf(scenario: Scenario): Omit<SimulationOptions, 'seed'> {
   const { nodes = 1, managers = 1, configuration = {}, featureGates = {} } = scenario
-  const { cloud, optional = [], installed = [], namedByPathSegment = [] } = scenario
+  const { cloud, optional = [], installed = [], runtimeConfig } = scenario
   const controllers = ['*', ...optional]
   return {
     nodes,
@@ -47,7 +47,7 @@ export function clusterOf(scenario: Scenario): Omit<SimulationOptions, 'seed'> {
     cloud,
     controllers,
     installed,
-    namedByPathSegment,
+    runtimeConfig,
     configuration,
     featureGates,
   }

@@ -1,4 +1,3 @@
-import { groupResourceOf } from '@gyropilot/api'
 import { createApiServer } from '@gyropilot/api-server'
 import type { ApiServer, Store } from '@gyropilot/api-server'
 import type { RandomSource, VirtualClock } from '@gyropilot/foundation'
@@ -49,16 +48,14 @@ export class SimulatedServer {
       kubelets: { kubeletOf: (nodeName) => this.#parts.kubelets.get(nodeName)?.() },
     })
     await server.start()
-    this.#widenNames(server)
     if (options.nodes !== 0) server.serveResourceMetrics()
     this.#current = server
     this.#parts.history.line('server is up')
   }
 
-  /** Kinds that were installed have been served since, under the names they may have. */
+  /** Resolves when kinds that were installed are served. */
   async takeInDefinitions(): Promise<void> {
     await this.#current?.definitionsSettled()
-    if (this.#current !== undefined) this.#widenNames(this.#current)
   }
 
   /** In the middle of what it does. Whoever still holds a connection to it breaks it with `disconnect`. */
@@ -73,12 +70,5 @@ export class SimulatedServer {
   async stop(): Promise<void> {
     await this.#current?.stop(0)
     this.#current = undefined
-  }
-
-  /** Custom resources have names that are subdomains, and kinds in whose place they stand may have others. */
-  #widenNames({ registry }: ApiServer): void {
-    const wide = new Set(this.#parts.options.namedByPathSegment)
-    for (const resource of registry.all().filter(({ info }) => wide.has(groupResourceOf(info))))
-      registry.add({ ...resource, rules: { ...resource.rules, name: 'path-segment' } })
   }
 }

@@ -30,8 +30,6 @@ export interface SimulationOptions {
   readonly cloudProvider?: (clock: Clock) => CloudProvider
   /** There before any process starts. Default: nothing beyond what every cluster has. */
   readonly installed?: readonly KubernetesObject[]
-  /** Of `installed` definitions (`trustbundles.example.com`): those of kinds whose names may be any path segment. */
-  readonly namedByPathSegment?: readonly string[]
   /** As --controllers. Default `*`. */
   readonly controllers?: readonly string[]
   /** Of the server and of controllers, where they differ from the defaults of 1.36. */

@@ -1,23 +1,13 @@
 /** Fixed values of the publisher. Contract: docs/behaviour/controllers/clustertrustbundle-publisher.md. */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-
-/** Not among the types of `@gyropilot/api`, which has what a default server serves. */
-export interface ClusterTrustBundle extends KubernetesObject {
-  readonly spec: { readonly signerName?: string; readonly trustBundle: string }
-}
-
-const GROUP = 'certificates.k8s.io'
-const RESOURCE = 'clustertrustbundles'
+import { resourcesOnRequest } from '@gyropilot/api'
+import type { ClusterTrustBundle, ResourceType } from '@gyropilot/api'
 
 export type BundleType = ResourceType<ClusterTrustBundle>
 
 /** The one that a server is preferred to serve comes first. */
 export const BUNDLE_TYPES: readonly BundleType[] = ['v1beta1', 'v1alpha1'].map((version) => ({
-  group: GROUP,
+  ...resourcesOnRequest.clustertrustbundles,
   version,
-  resource: RESOURCE,
-  kind: 'ClusterTrustBundle',
-  namespaced: false,
 }))
 
 export const SIGNER_NAME = 'kubernetes.io/kube-apiserver-serving'

@@ -2,6 +2,7 @@
  * kube-apiserver-serving-clustertrustbundle-publisher-controller: tells pods whom to trust when they speak to the API server.
  * Contract: docs/behaviour/controllers/clustertrustbundle-publisher.md.
  */
+import type { ClusterTrustBundle } from '@gyropilot/api'
 import { certificatesOfPem } from '@gyropilot/foundation/x509'
 import { SharedInformerFactory, runKeyedController } from '@gyropilot/runtime'
 import type {
@@ -14,7 +15,7 @@ import type {
 } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { CLIENT_IDENTITY, FEATURE_GATE, KEY, QUEUE_NAME, SIGNER_NAME } from './config.ts'
-import type { BundleType, ClusterTrustBundle } from './config.ts'
+import type { BundleType } from './config.ts'
 import { syncMetrics } from '../publisher-support/sync-metrics.ts'
 import { SYNC_METRICS } from './metrics.ts'
 import { reconcile } from './reconcile.ts'

@@ -1,11 +1,12 @@
 /** One sync. Step numbers are those of docs/behaviour/controllers/clustertrustbundle-publisher.md. */
 import { hash } from 'node:crypto'
 import { apiVersionOf } from '@gyropilot/api'
+import type { ClusterTrustBundle } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { create, remove, update, write } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { SIGNER_NAME } from './config.ts'
-import type { BundleType, ClusterTrustBundle } from './config.ts'
+import type { BundleType } from './config.ts'
 
 const NAME_BYTES = 12
 

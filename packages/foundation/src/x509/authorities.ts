@@ -22,10 +22,14 @@ function prefixed(problem: string): string {
 }
 
 function isReadable(block: string): boolean {
+  return certificateOf(block) !== undefined
+}
+
+function certificateOf(block: string): X509Certificate | undefined {
   try {
-    return new X509Certificate(block).raw.length > 0
+    return new X509Certificate(block)
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -42,3 +46,27 @@ export function certificatesProblem(pem: string): string | undefined {
 }
 
 const HEADER = /^[^\n:]+:/m
+
+/** What a PEM text holds that may be trusted, in the words of Go's server. */
+interface TrustAnchors {
+  /** DER of each, in base64, in their order; complete without problems only. */
+  readonly anchors: readonly string[]
+  readonly problems: readonly string[]
+}
+
+/** Text around blocks is passed over. Every block must be the certificate of an authority, without headers. */
+export function trustAnchors(pem: string): TrustAnchors {
+  const anchors: string[] = []
+  const problems: string[] = []
+  for (const [index, { type, pem: block }] of pemBlocks(pem).entries()) {
+    if (type !== 'CERTIFICATE') problems.push(`entry ${index} has bad block type: ${type}`)
+    else if (HEADER.test(block)) problems.push(`entry ${index} has PEM block headers`)
+    else {
+      const certificate = certificateOf(block)
+      if (certificate === undefined) problems.push(`entry ${index} does not parse as X.509`)
+      else if (!certificate.ca) problems.push(`entry ${index} does not have the CA bit set`)
+      else anchors.push(certificate.raw.toString('base64'))
+    }
+  }
+  return { anchors, problems }
+}

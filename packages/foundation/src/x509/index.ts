@@ -1,5 +1,5 @@
 /** X.509: what a cluster and its components need to speak TLS to each other, and certificates for those who ask for one. */
-export { authoritiesProblem, certificatesProblem } from './authorities.ts'
+export { authoritiesProblem, certificatesProblem, trustAnchors } from './authorities.ts'
 export {
   generateKeyPair,
   ipAddressBytes,

@@ -50,7 +50,7 @@ const FEATURE_GATES: FlagDefinition = {
   name: 'feature-gates',
   type: 'mapStringBool',
   default: '',
-  help: 'Gates that guard fields of the built-in kinds: Name=true.',
+  help: 'Gates that guard built-in kinds and their fields: Name=true.',
 }
 
 export const allApiServerFlags: readonly FlagDefinition[] = [

@@ -9,9 +9,9 @@ import { errorText, formatTime } from '@gyropilot/foundation'
 import { certificatesProblem, parseSigningRequest } from '@gyropilot/foundation/x509'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { givenValue } from '@gyropilot/schema/decode'
-import { dnsLabel, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { formatShortDuration } from '../../printing/ages.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
+import { validateSignerName } from './signer-name.ts'
 
 const USAGES = [
   'any',
@@ -53,47 +53,6 @@ function requestProblem(pem: string): string | undefined {
   }
 }
 
-const DOMAIN_LIMIT_BYTES = 253
-/** Domain, slash, and a path that holds a label, a dot and a subdomain. */
-const SIGNER_NAME_LIMIT_BYTES = 253 + 1 + 63 + 1 + 253
-
-/** `example.com/signer`: of each half only the first bad label is reported. */
-function validateSignerName(name: string, errors: FieldErrors): void {
-  const at = 'spec.signerName'
-  if (name === '') {
-    errors.required(at)
-    return
-  }
-  const halves = name.split('/')
-  if (halves.length !== 2) {
-    errors.invalid(
-      at,
-      name,
-      "must be a fully qualified domain and path of the form 'example.com/signer-name'",
-    )
-    return
-  }
-  const [domain, path] = halves as [string, string]
-  if (domain.length > DOMAIN_LIMIT_BYTES) errors.tooLong(at, DOMAIN_LIMIT_BYTES)
-  validateFirstBadLabel(domain, dnsLabel, errors, at)
-  if (!domain.includes('.'))
-    errors.invalid(at, domain, 'should be a domain with at least two segments separated by dots')
-  validateFirstBadLabel(path, dnsSubdomain, errors, at)
-  if (name.length > SIGNER_NAME_LIMIT_BYTES) errors.tooLong(at, SIGNER_NAME_LIMIT_BYTES)
-}
-
-function validateFirstBadLabel(
-  text: string,
-  check: (label: string) => readonly string[],
-  errors: FieldErrors,
-  field: string,
-): void {
-  const bad = text.split('.').find((label) => check(label).length > 0)
-  if (bad === undefined) return
-  for (const message of check(bad))
-    errors.invalid(field, text, `validating label ${JSON.stringify(bad)}: ${message}`)
-}
-
 const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown'
 
 function validate(object: StoredOf<CertificateSigningRequest>, errors: FieldErrors): void {
@@ -113,7 +72,8 @@ function validate(object: StoredOf<CertificateSigningRequest>, errors: FieldErro
       LEGACY_SIGNER,
       'the legacy signerName is not allowed via this API version',
     )
-  else validateSignerName(spec.signerName ?? '', errors)
+  else if (spec.signerName) validateSignerName(spec.signerName, errors)
+  else errors.required('spec.signerName')
   if (typeof spec.expirationSeconds === 'number' && spec.expirationSeconds < 600) {
     errors.invalid(
       'spec.expirationSeconds',

@@ -1,8 +1,9 @@
 /** The authority of the API server, for everybody to read. */
 import { createHash } from 'node:crypto'
+import { resourcesOnRequest } from '@gyropilot/api'
+import type { ClusterTrustBundle } from '@gyropilot/api'
 import { AUTHORITY_PEM } from '../../simulated/fixed-certificates.ts'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
-import { gatedKind } from '../gated-kinds.ts'
 import { untilSo } from '../occasions.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -11,17 +12,15 @@ const SIGNER = 'kubernetes.io/kube-apiserver-serving'
 const PREFIX = 'kubernetes.io:kube-apiserver-serving:'
 const NAME = `${PREFIX}${createHash('sha256').update(AUTHORITY_PEM).digest('hex').slice(0, 24)}`
 
-const { type, installed, object } = gatedKind({
-  group: 'certificates.k8s.io',
-  version: 'v1beta1',
-  kind: 'ClusterTrustBundle',
-  selectable: ['signerName'],
-  account: 'kube-apiserver-serving-clustertrustbundle-publisher',
-  verbs: ['create', 'update', 'delete', 'list', 'watch'],
+const type = resourcesOnRequest.clustertrustbundles
+
+const bundle = (name: string, signerName?: string): ClusterTrustBundle => ({
+  metadata: { name },
+  spec: { trustBundle: AUTHORITY_PEM, ...(signerName === undefined ? {} : { signerName }) },
 })
 
 function isPublished(cluster: SimulatedCluster): boolean {
-  return cluster.objects.find(type, undefined, NAME)?.spec?.['trustBundle'] === AUTHORITY_PEM
+  return cluster.objects.find(type, undefined, NAME)?.spec.trustBundle === AUTHORITY_PEM
 }
 
 const untilPublished = (cluster: SimulatedCluster) =>
@@ -33,20 +32,17 @@ export const trustBundleScenarios: readonly Scenario[] = [
     controllers: ['kube-apiserver-serving-clustertrustbundle-publisher-controller'],
     nodes: 0,
     featureGates: { ClusterTrustBundle: true },
-    installed,
-    namedByPathSegment: ['clustertrustbundles.certificates.k8s.io'],
+    runtimeConfig: { 'certificates.k8s.io/v1beta1': true },
     async play(cluster) {
       await untilPublished(cluster)
       const bundles = cluster.client.resource(type)
       await bundles.delete(NAME)
       await untilPublished(cluster)
-      await bundles.patch(NAME, { type: 'merge', value: { spec: { trustBundle: 'spoiled' } } })
-      const spec = { trustBundle: AUTHORITY_PEM }
-      const own = { ...spec, signerName: SIGNER }
-      const foreign = { ...spec, signerName: 'example.com/signer' }
-      await bundles.create(object({ name: `${PREFIX}own` }, { spec: own }))
-      await bundles.create(object({ name: 'example.com:signer:foreign' }, { spec: foreign }))
-      await bundles.create(object({ name: 'unlinked' }, { spec }))
+      const trustBundle = `spoiled\n${AUTHORITY_PEM}`
+      await bundles.patch(NAME, { type: 'merge', value: { spec: { trustBundle } } })
+      await bundles.create(bundle(`${PREFIX}own`, SIGNER))
+      await bundles.create(bundle('example.com:signer:foreign', 'example.com/signer'))
+      await bundles.create(bundle('unlinked'))
       await cluster.advance(STEP_MS)
     },
     *ends(cluster) {

@@ -1,0 +1,98 @@
+/** Roles that a server keeps only while a gate is on that is off by default. A gate turned off again leaves what is stored, as upstream. */
+import type { Stored } from '@gyropilot/schema/objects'
+
+const RBAC_GROUP = 'rbac.authorization.k8s.io'
+const CERTIFICATES = 'certificates.k8s.io'
+const METADATA = {
+  labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
+  annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+}
+
+interface GatedRole {
+  readonly gate: string
+  readonly name: string
+  readonly rules: readonly Stored[]
+  readonly subject: Stored
+}
+
+const readsBundles = rule([CERTIFICATES], ['clustertrustbundles'], ['get', 'list', 'watch'])
+
+const ROLES: readonly GatedRole[] = [
+  {
+    gate: 'ClusterTrustBundle',
+    name: 'system:cluster-trust-bundle-discovery',
+    rules: [readsBundles],
+    subject: { kind: 'Group', apiGroup: RBAC_GROUP, name: 'system:serviceaccounts' },
+  },
+  {
+    gate: 'ClusterTrustBundle',
+    name: 'system:controller:kube-apiserver-serving-clustertrustbundle-publisher',
+    rules: [
+      {
+        ...rule([CERTIFICATES], ['signers'], ['attest']),
+        resourceNames: ['kubernetes.io/kube-apiserver-serving'],
+      },
+      rule(
+        [CERTIFICATES],
+        ['clustertrustbundles'],
+        ['create', 'delete', 'list', 'update', 'watch'],
+      ),
+      rule(['', 'events.k8s.io'], ['events'], ['create', 'patch', 'update']),
+    ],
+    subject: {
+      kind: 'ServiceAccount',
+      name: 'kube-apiserver-serving-clustertrustbundle-publisher',
+      namespace: 'kube-system',
+    },
+  },
+]
+
+/** Rules that a gate adds to a role, before its last. */
+const ADDED_RULES: readonly {
+  readonly gate: string
+  readonly role: string
+  readonly rule: Stored
+}[] = [{ gate: 'ClusterTrustBundleProjection', role: 'system:node', rule: readsBundles }]
+
+/** `roles` with what the gates that are on add to them. */
+export function gatedClusterRoles(
+  roles: readonly Stored[],
+  isOn: (gate: string) => boolean,
+): readonly Stored[] {
+  const extended = ADDED_RULES.filter(({ gate }) => isOn(gate)).reduce(
+    (all: readonly Stored[], { role, rule: added }) =>
+      all.map((one) => (one['metadata'].name === role ? withRule(one, added) : one)),
+    roles,
+  )
+  const own = ROLES.filter(({ gate }) => isOn(gate)).map(({ name, rules }) => ({
+    metadata: { name, ...METADATA },
+    rules,
+  }))
+  return [...extended, ...own]
+}
+
+/** `bindings`, and those of the roles that gates add. */
+export function gatedClusterRoleBindings(
+  bindings: readonly Stored[],
+  isOn: (gate: string) => boolean,
+): readonly Stored[] {
+  const own = ROLES.filter(({ gate }) => isOn(gate)).map(({ name, subject }) => ({
+    metadata: { name, ...METADATA },
+    subjects: [subject],
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'ClusterRole', name },
+  }))
+  return [...bindings, ...own]
+}
+
+function withRule(role: Stored, added: Stored): Stored {
+  const rules: readonly Stored[] = role['rules']
+  return { ...role, rules: [...rules.slice(0, -1), added, ...rules.slice(-1)] }
+}
+
+function rule(
+  apiGroups: readonly string[],
+  resources: readonly string[],
+  verbs: readonly string[],
+): Stored {
+  return { verbs, apiGroups, resources }
+}
