@@ -4,7 +4,10 @@ import { createTestServer, type AnyValue } from '../testing/test-server.ts'
 import texts from './descriptions.json' with { type: 'json' }
 
 /** Everything that can be served. */
-const ALL = { runtimeConfig: { 'coordination.k8s.io/v1beta1': true } }
+const ALL = {
+  runtimeConfig: { 'certificates.k8s.io/v1beta1': true, 'coordination.k8s.io/v1beta1': true },
+  featureGates: { ClusterTrustBundle: true },
+}
 
 async function schemasOf(request: AnyValue, path: string): Promise<AnyValue> {
   const { status, value } = await request('GET', `/openapi/v3/${path}`)

@@ -1,6 +1,13 @@
 /** What a container finds in its file system and its environment: from its image, its node and the pod's volumes. */
 import { fnv1a, resources } from '@gyropilot/api'
-import type { Container, Pod, Service, TokenRequest, Volume } from '@gyropilot/api'
+import type {
+  ClusterTrustBundleProjection,
+  Container,
+  Pod,
+  Service,
+  TokenRequest,
+  Volume,
+} from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import { BadEnvFile, valueInEnvFile } from './env-file.ts'
@@ -13,6 +20,7 @@ import { resourceValue } from './resource-fields.ts'
 import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
 import { serviceVariables } from './service-environment.ts'
+import { projectedAnchors } from './trust-bundles.ts'
 import {
   USUAL_MODE,
   fileSystemOf,
@@ -126,6 +134,11 @@ export class PodSources {
         if (source.configMap) await this.#addConfigMap(store, source.configMap, mode)
         if (source.secret) await this.#addSecret(store, source.secret, mode)
         if (source.downwardAPI) await this.#addDownward(store, source.downwardAPI, mode)
+        if (source.clusterTrustBundle) {
+          const { path } = source.clusterTrustBundle
+          store.set(`/${path}`, () => this.#anchors(source.clusterTrustBundle!))
+          store.describe(`/${path}`, givenFile(this.#pod, mode))
+        }
         if (source.serviceAccountToken) {
           const { path, ...request } = source.serviceAccountToken
           store.set(`/${path}`, () => this.#token(request))
@@ -198,6 +211,10 @@ export class PodSources {
       ({ metadata: { creationTimestamp = '' } = {} }) =>
         startedAt === undefined || creationTimestamp <= startedAt,
     )
+  }
+
+  async #anchors(source: ClusterTrustBundleProjection): Promise<Uint8Array> {
+    return Buffer.from(await projectedAnchors(this.#client, { ...source, optional: true }))
   }
 
   async #token(request: {

@@ -1,13 +1,14 @@
 /**
- * The ConfigMaps and Secrets that pods refer to, and what is wrong with a reference. Contract:
+ * The ConfigMaps, Secrets and ClusterTrustBundles that pods refer to, and what is wrong with a reference. Contract:
  * docs/behaviour/simulation/kubelet.md, Life of a pod (volumes) and Container statuses.
  */
 import { resources } from '@gyropilot/api'
-import type { Container, Pod, Volume } from '@gyropilot/api'
+import type { ClusterTrustBundleProjection, Container, Pod, Volume } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import { projectedAnchors } from '../container/trust-bundles.ts'
 
 /** As a kubelet that caches what its pods refer to: what is missing is always looked for. */
 const KNOWN_FOR_MS = 60_000
@@ -51,6 +52,11 @@ export class PodReferences {
           : `references non-existent ${what} key: ${problem.key}`,
       )
     }
+    for (const { clusterTrustBundle } of volume.projected?.sources ?? []) {
+      if (clusterTrustBundle === undefined) continue
+      const problem = await this.#bundleProblem(clusterTrustBundle)
+      if (problem !== undefined) problems.push(problem)
+    }
     return problems.length < 2 ? problems[0] : `[${problems.join(', ')}]`
   }
 
@@ -65,6 +71,15 @@ export class PodReferences {
       return `couldn't find key ${problem.key} in ${kind} ${where}`
     }
     return undefined
+  }
+
+  async #bundleProblem(source: ClusterTrustBundleProjection): Promise<string | undefined> {
+    try {
+      await projectedAnchors(this.#client, source)
+      return undefined
+    } catch (error) {
+      return errorText(error)
+    }
   }
 
   async #problem(pod: Pod, { kind, name, optional, keys }: Reference): Promise<Problem> {
