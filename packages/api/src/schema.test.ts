@@ -80,6 +80,7 @@ test('what is served on request only is not in the table of what is served', () 
     [
       'certificates.k8s.io/v1beta1 ClusterTrustBundle',
       'coordination.k8s.io/v1beta1 LeaseCandidate',
+      'storagemigration.k8s.io/v1beta1 StorageVersionMigration',
     ],
   )
   assert.equal(resourcesOnRequest.leasecandidates.namespaced, true)

@@ -29,6 +29,7 @@ const PRIORITIES: readonly (readonly [
   ['discovery.k8s.io', 16200, { v1: 15 }],
   ['resource.k8s.io', 16200, { v1: 21 }],
   ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
+  ['storagemigration.k8s.io', 15800, { v1beta1: 9 }],
 ]
 
 interface BuiltInApiServices {

@@ -45,6 +45,21 @@ const ROLES: readonly GatedRole[] = [
       namespace: 'kube-system',
     },
   },
+  {
+    gate: 'StorageVersionMigrator',
+    name: 'system:controller:storage-version-migrator-controller',
+    rules: [
+      rule(['*'], ['*'], ['create', 'list', 'patch']),
+      rule(['apiextensions.k8s.io'], ['customresourcedefinitions'], ['get']),
+      rule(['apiextensions.k8s.io'], ['customresourcedefinitions/status'], ['patch']),
+      rule(['storagemigration.k8s.io'], ['storageversionmigrations/status'], ['update']),
+    ],
+    subject: {
+      kind: 'ServiceAccount',
+      name: 'storage-version-migrator-controller',
+      namespace: 'kube-system',
+    },
+  },
 ]
 
 /** Rules that a gate adds to a role, before its last. */

@@ -5,8 +5,12 @@ import texts from './descriptions.json' with { type: 'json' }
 
 /** Everything that can be served. */
 const ALL = {
-  runtimeConfig: { 'certificates.k8s.io/v1beta1': true, 'coordination.k8s.io/v1beta1': true },
-  featureGates: { ClusterTrustBundle: true },
+  runtimeConfig: {
+    'certificates.k8s.io/v1beta1': true,
+    'coordination.k8s.io/v1beta1': true,
+    'storagemigration.k8s.io/v1beta1': true,
+  },
+  featureGates: { ClusterTrustBundle: true, StorageVersionMigrator: true },
 }
 
 async function schemasOf(request: AnyValue, path: string): Promise<AnyValue> {

@@ -62,6 +62,7 @@ import {
   volumeAttachment,
   volumeAttributesClass,
 } from './storage/index.ts'
+import { storageVersionMigration } from './storagemigration/storage-version-migration.ts'
 
 const all: readonly KindRules[] = [
   componentStatus,
@@ -124,6 +125,7 @@ const all: readonly KindRules[] = [
   resourceClaimTemplate,
   deviceClass,
   resourceSlice,
+  storageVersionMigration,
   apiService,
 ]
 

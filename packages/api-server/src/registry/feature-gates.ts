@@ -19,6 +19,7 @@ const OFF: ReadonlySet<string> = new Set([
   'HPAScaleToZero',
   'MaxUnavailableStatefulSet',
   'PodCertificateRequest',
+  'StorageVersionMigrator',
   'TaintTolerationComparisonOperators',
 ])
 

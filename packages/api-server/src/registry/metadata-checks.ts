@@ -34,7 +34,8 @@ const KINDS_BY_LOOKS: readonly (readonly [looks: readonly Look[], kinds: string]
   [
     ['whole', 'change'],
     `Job IPAddress Namespace Node StorageClass CSIStorageCapacity Role ClusterRole RoleBinding ClusterRoleBinding DeviceClass
-    ResourceClaim ResourceClaimTemplate RuntimeClass CertificateSigningRequest ClusterTrustBundle`,
+    ResourceClaim ResourceClaimTemplate RuntimeClass CertificateSigningRequest ClusterTrustBundle
+    StorageVersionMigration`,
   ],
   [['whole', 'whole'], 'PersistentVolume'],
 ]

@@ -6,6 +6,7 @@ import { parseRuntimeConfig, servedTable } from './runtime-config.ts'
 
 const V1BETA1 = 'coordination.k8s.io/v1beta1'
 const BUNDLES = 'certificates.k8s.io/v1beta1'
+const MIGRATIONS = 'storagemigration.k8s.io/v1beta1'
 
 test('items turn versions on and off, and the last one holds', () => {
   assert.deepEqual(parseRuntimeConfig([]), {})
@@ -21,9 +22,9 @@ test('items turn versions on and off, and the last one holds', () => {
 
 test('a stage stands for the versions of that stage that are not served by default', () => {
   for (const [item, wanted] of [
-    ['api/all=true', { [BUNDLES]: true, [V1BETA1]: true }],
-    ['api/beta=true', { [BUNDLES]: true, [V1BETA1]: true }],
-    ['api/beta=false', { [BUNDLES]: false, [V1BETA1]: false }],
+    ['api/all=true', { [BUNDLES]: true, [V1BETA1]: true, [MIGRATIONS]: true }],
+    ['api/beta=true', { [BUNDLES]: true, [V1BETA1]: true, [MIGRATIONS]: true }],
+    ['api/beta=false', { [BUNDLES]: false, [V1BETA1]: false, [MIGRATIONS]: false }],
     ['api/alpha=true', {}],
     ['api/ga=true', {}],
   ] as const)

@@ -11,6 +11,7 @@ export type RuntimeConfig = Readonly<Record<string, boolean>>
 /** Gates that are off by default and without which a version has not these resources. */
 const GATES: Readonly<Record<string, string>> = {
   'certificates.k8s.io/v1beta1/clustertrustbundles': 'ClusterTrustBundle',
+  'storagemigration.k8s.io/v1beta1/storageversionmigrations': 'StorageVersionMigrator',
 }
 
 /** Not served by default. */

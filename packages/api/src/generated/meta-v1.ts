@@ -50,6 +50,11 @@ export interface FieldSelectorRequirement {
 
 export type FieldsV1 = { readonly [field: string]: unknown }
 
+export interface GroupResource {
+  readonly group: string
+  readonly resource: string
+}
+
 export interface LabelSelector {
   readonly matchExpressions?: readonly LabelSelectorRequirement[]
   readonly matchLabels?: { readonly [key: string]: string }

@@ -25,6 +25,7 @@ import type * as rbacV1 from './rbac-v1.ts'
 import type * as resourceV1 from './resource-v1.ts'
 import type * as schedulingV1 from './scheduling-v1.ts'
 import type * as storageV1 from './storage-v1.ts'
+import type * as storagemigrationV1beta1 from './storagemigration-v1beta1.ts'
 
 /**
  * Every resource of the API by its plural. Where two have one plural, the core group or the preferred version keeps the
@@ -105,6 +106,7 @@ export const resources = {
 export const resourcesOnRequest = {
   clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
   leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
+  storageversionmigrations: {"group":"storagemigration.k8s.io","version":"v1beta1","resource":"storageversionmigrations","kind":"StorageVersionMigration","namespaced":false} as ResourceType<storagemigrationV1beta1.StorageVersionMigration>,
 }
 
 /** What the API server tells in discovery, in its order. */
@@ -183,4 +185,5 @@ export const resourceTable: readonly DiscoveredResource[] = [
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"storagemigration.k8s.io","version":"v1beta1","resource":"storageversionmigrations","singular":"storageversionmigration","kind":"StorageVersionMigration","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"StorageVersionMigration","group":"storagemigration.k8s.io","version":"v1beta1"}]},
 ]

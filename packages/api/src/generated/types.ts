@@ -463,6 +463,7 @@ export type {
   DeleteOptions,
   FieldSelectorRequirement,
   FieldsV1,
+  GroupResource,
   IntOrString,
   LabelSelector,
   LabelSelectorRequirement,
@@ -612,3 +613,9 @@ export type {
   VolumeError,
   VolumeNodeResources,
 } from './storage-v1.ts'
+export type {
+  StorageVersionMigration,
+  StorageVersionMigrationList,
+  StorageVersionMigrationSpec,
+  StorageVersionMigrationStatus,
+} from './storagemigration-v1beta1.ts'

@@ -2,7 +2,7 @@
 import { podEvaluator } from './pod-usage.ts'
 import { resourceClaimEvaluator } from './resource-claim-usage.ts'
 import { objectCountName } from './resource-names.ts'
-import type { GroupResource } from './resource-names.ts'
+import type { GroupResource } from '../generated/meta-v1.ts'
 import { serviceEvaluator } from './service-usage.ts'
 import type { UsageEvaluator } from './usage-evaluator.ts'
 import { volumeClaimEvaluator } from './volume-claim-usage.ts'

@@ -6,7 +6,6 @@ export {
   isCountedResource,
   objectCountName,
 } from './resource-names.ts'
-export type { GroupResource } from './resource-names.ts'
 export { matchesScopes, scopeRequirementsOf } from './scopes.ts'
 export { countedNames } from './usage-evaluator.ts'
 export type {

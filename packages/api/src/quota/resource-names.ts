@@ -1,10 +1,5 @@
 /** The names under which quotas limit things. Contract: docs/behaviour/controllers/resourcequota-controller.md, Evaluators. */
-
-/** Group and plural of a resource. */
-export interface GroupResource {
-  readonly group: string
-  readonly resource: string
-}
+import type { GroupResource } from '../generated/meta-v1.ts'
 
 export const REQUESTS_PREFIX = 'requests.'
 export const LIMITS_PREFIX = 'limits.'

@@ -1,7 +1,7 @@
 import type { Pod } from '../generated/core-v1.ts'
 import type { KubernetesObject } from '../object.ts'
 import type { ResourceList } from '../pods/pod-resources.ts'
-import type { GroupResource } from './resource-names.ts'
+import type { GroupResource } from '../generated/meta-v1.ts'
 
 /** One thing that must hold for an object to be counted by a quota. */
 export interface ScopeRequirement {

@@ -3,7 +3,12 @@
  * Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Sync, Runner.
  */
 import { findCondition, resources } from '@gyropilot/api'
-import type { CustomResourceDefinition, KubernetesObject, StatusCondition } from '@gyropilot/api'
+import type {
+  CustomResourceDefinition,
+  KubernetesObject,
+  StatusCondition,
+  StorageVersionMigration,
+} from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import { apply, currentTimeMs, getLive, wait, write } from '@gyropilot/runtime'
@@ -15,7 +20,6 @@ import {
   RUNNER_FIELD_MANAGER,
 } from './config.ts'
 import { hasSucceeded, resourceKey } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 const STORAGE_MIGRATING = 'StorageMigrating'
 const SUCCEEDED = 'The migration has succeeded and the stored versions have been updated'

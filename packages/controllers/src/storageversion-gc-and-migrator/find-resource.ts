@@ -1,11 +1,10 @@
 /** The resource that a migration names, as the server has it now. */
 import { apiVersionOf } from '@gyropilot/api'
-import type { DiscoveredResource } from '@gyropilot/api'
+import type { DiscoveredResource, StorageVersionMigration } from '@gyropilot/api'
 import { ResourceLookup } from '@gyropilot/client'
 import { discoverLive } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import { resourceOf } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 /** In its preferred version; undefined: there is none. A group that did not answer is an error: it may have it. */
 export function* findResource(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
+import type { DiscoveredResource, KubernetesObject, StorageVersionMigration } from '@gyropilot/api'
 import { StatusError, TransportError } from '@gyropilot/client'
 import type { Outcome } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
@@ -8,7 +8,6 @@ import { NOW_MS, refusal, refused } from '../workload-support/fixtures.ts'
 import { isRetriable, migrate } from './migrate.ts'
 import type { MonitoredObjects } from './migrate.ts'
 import { condition, discoveredResource, discovery, migration, says } from './migration-fixtures.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 const SUCCEEDED = condition('Succeeded', 'True', 'StorageVersionMigrationSucceeded', '')
 const failure = (problem: string) =>

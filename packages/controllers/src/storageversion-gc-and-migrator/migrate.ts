@@ -3,7 +3,12 @@
  * Step numbers are those of docs/behaviour/controllers/storageversion-gc-and-migrator.md, Sync, Migrator.
  */
 import { apiVersionOf } from '@gyropilot/api'
-import type { DiscoveredResource, KubernetesObject, ResourceType } from '@gyropilot/api'
+import type {
+  DiscoveredResource,
+  KubernetesObject,
+  ResourceType,
+  StorageVersionMigration,
+} from '@gyropilot/api'
 import {
   asType,
   isConflict,
@@ -28,7 +33,6 @@ import type { Reconcile, Verdict, Write } from '@gyropilot/runtime'
 import { MIGRATION_FIELD_MANAGER, MONITOR_POLL_MS, MONITOR_WAIT_MS } from './config.ts'
 import { findResource } from './find-resource.ts'
 import { awaited, isTerminal, isYoung, markFailed, markSucceeded } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 /** What the garbage collector's cache knows of a resource. */
 export interface MonitoredObjects {

@@ -1,15 +1,19 @@
 /** The smallest migrations, and a server that has resources. */
-import type { DiscoveredResource, KubernetesObject, StatusCondition } from '@gyropilot/api'
+import type {
+  DiscoveredResource,
+  KubernetesObject,
+  Condition,
+  StorageVersionMigration,
+} from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { Outcome } from '@gyropilot/runtime'
 import { NOW_MS } from '../workload-support/fixtures.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 const NOW_TEXT = formatTime(NOW_MS)
 
 type Said = 'running' | 'released' | 'succeeded' | 'failed'
 
-const CONDITIONS: Readonly<Record<Said, StatusCondition>> = {
+const CONDITIONS: Readonly<Record<Said, Condition>> = {
   running: condition('Running', 'True', 'MigrationRunning', 'The migration is running'),
   released: condition('Running', 'False', 'MigrationCompleted', 'Migration completed'),
   succeeded: condition('Succeeded', 'True', 'StorageVersionMigrationSucceeded', ''),
@@ -21,7 +25,7 @@ export function condition(
   status: string,
   reason: string,
   message: string,
-): StatusCondition {
+): Condition {
   return { type, status, lastTransitionTime: NOW_TEXT, reason, message }
 }
 
@@ -53,7 +57,7 @@ export function migration(
 /** The same with what is said now; what it says already stays. */
 export function says(
   before: StorageVersionMigration,
-  ...conditions: readonly StatusCondition[]
+  ...conditions: readonly Condition[]
 ): StorageVersionMigration {
   return { ...before, status: { ...before.status, conditions } }
 }

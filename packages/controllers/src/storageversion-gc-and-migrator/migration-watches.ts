@@ -3,10 +3,10 @@
  * Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Watches and keys.
  */
 import { keyOf } from '@gyropilot/api'
+import type { StorageVersionMigration } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { IndexFunction, Watch } from '@gyropilot/runtime'
 import { MIGRATIONS, resourceKey } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 export const MIGRATIONS_BY_RESOURCE = 'resource'
 

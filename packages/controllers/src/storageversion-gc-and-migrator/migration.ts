@@ -1,36 +1,20 @@
 /**
- * StorageVersionMigration: the wish that all objects of a resource be written anew. Beta and off by default: not among the
- * generated types. Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Status and conditions.
+ * StorageVersionMigration: the wish that all objects of a resource be written anew. Beta and off by default.
+ * Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Status and conditions.
  */
-import { findCondition, isConditionTrue, parseTime } from '@gyropilot/api'
-import type { KubernetesObject, ResourceType, StatusCondition } from '@gyropilot/api'
+import { findCondition, isConditionTrue, parseTime, resourcesOnRequest } from '@gyropilot/api'
+import type {
+  Condition,
+  GroupResource,
+  StorageVersionMigration,
+  StorageVersionMigrationStatus,
+} from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { NEW_RESOURCE_GRACE_MS } from './config.ts'
 
-export interface StorageVersionMigration extends KubernetesObject {
-  readonly spec?: { readonly resource?: { readonly group?: string; readonly resource?: string } }
-  readonly status?: MigrationStatus
-}
-
-interface MigrationStatus {
-  readonly resourceVersion?: string
-  readonly conditions?: readonly StatusCondition[]
-}
-
-export const MIGRATIONS: ResourceType<StorageVersionMigration> = {
-  group: 'storagemigration.k8s.io',
-  version: 'v1beta1',
-  resource: 'storageversionmigrations',
-  kind: 'StorageVersionMigration',
-  namespaced: false,
-}
-
-interface GroupResource {
-  readonly group: string
-  readonly resource: string
-}
+export const MIGRATIONS = resourcesOnRequest.storageversionmigrations
 
 export function resourceOf({ spec }: StorageVersionMigration): GroupResource {
   return { group: spec?.resource?.group ?? '', resource: spec?.resource?.resource ?? '' }
@@ -81,7 +65,7 @@ export function* markFailed(migration: StorageVersionMigration, message: string)
 
 /** The resource is free for the next migration. */
 export function* markNotRunning(migration: StorageVersionMigration): Reconcile {
-  const condition: StatusCondition = {
+  const condition: Condition = {
     type: 'Running',
     status: 'False',
     lastTransitionTime: formatTime(yield* currentTimeMs()),
@@ -103,7 +87,7 @@ function* settle(
   const conditions = migration.status?.conditions ?? []
   const known = findCondition(conditions, type)
   if (known?.status === 'True' || known?.status === 'False') return
-  const condition: StatusCondition = {
+  const condition: Condition = {
     type,
     status: 'True',
     lastTransitionTime: formatTime(yield* currentTimeMs()),
@@ -116,7 +100,7 @@ function* settle(
 
 export function* writeStatus(
   migration: StorageVersionMigration,
-  status: Partial<MigrationStatus>,
+  status: StorageVersionMigrationStatus,
 ): Reconcile {
   const outcome = yield* write(
     updateStatus(MIGRATIONS, { ...migration, status: { ...migration.status, ...status } }),

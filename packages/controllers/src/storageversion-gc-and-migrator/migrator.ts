@@ -5,6 +5,7 @@
 import { defaultControllerRateLimiter, runKeyedController } from '@gyropilot/runtime'
 import type { ControllerContext, ControllerDescriptor, KeyedController } from '@gyropilot/runtime'
 import { keyOf } from '@gyropilot/api'
+import type { StorageVersionMigration } from '@gyropilot/api'
 import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import {
@@ -18,7 +19,6 @@ import {
 import { migrate } from './migrate.ts'
 import type { MigrationWorld } from './migrate.ts'
 import { MIGRATIONS } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 import {
   MIGRATIONS_BY_RESOURCE,
   migrationWatch,

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DiscoveredResource, KubernetesObject } from '@gyropilot/api'
+import type { DiscoveredResource, KubernetesObject, StorageVersionMigration } from '@gyropilot/api'
 import type { Outcome } from '@gyropilot/runtime'
 import { drive } from '@gyropilot/runtime/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { condition, discoveredResource, discovery, migration, says } from './migration-fixtures.ts'
-import type { StorageVersionMigration } from './migration.ts'
 import { isMigratable, recordVersion } from './record-version.ts'
 
 const RUNNING = condition('Running', 'True', 'MigrationRunning', 'The migration is running')

@@ -2,14 +2,13 @@
  * Where a migration starts from: what is written after this version is in the new form already.
  * Step numbers are those of docs/behaviour/controllers/storageversion-gc-and-migrator.md, Sync, Resource-version loop.
  */
-import type { DiscoveredResource } from '@gyropilot/api'
+import type { DiscoveredResource, StorageVersionMigration } from '@gyropilot/api'
 import { asType } from '@gyropilot/client'
 import { currentTimeMs, isResourceVersion, listLive } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { IMPOSSIBLE_NAMESPACE } from './config.ts'
 import { findResource } from './find-resource.ts'
 import { awaited, isRunning, isTerminal, isYoung, markFailed, writeStatus } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 const NEEDED_VERBS = ['update', 'patch', 'list'] as const
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CustomResourceDefinition } from '@gyropilot/api'
+import type { CustomResourceDefinition, StorageVersionMigration } from '@gyropilot/api'
 import { drive } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { NOW_MS, refused } from '../workload-support/fixtures.ts'
 import { condition, migration, says } from './migration-fixtures.ts'
 import { markFailed, markSucceeded } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 import { runNext } from './run-next.ts'
 
 const RUNNING = condition('Running', 'True', 'MigrationRunning', 'The migration is running')

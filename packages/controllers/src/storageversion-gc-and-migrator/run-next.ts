@@ -3,11 +3,11 @@
  * Step numbers are those of docs/behaviour/controllers/storageversion-gc-and-migrator.md, Sync, Runner.
  */
 import { compareTimes } from '@gyropilot/api'
+import type { StorageVersionMigration } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import type { Reconcile } from '@gyropilot/runtime'
 import { migrationBegins, migrationEnds, tellDefinition } from './definition-status.ts'
 import { isRunning, isTerminal, markNotRunning, markRunning } from './migration.ts'
-import type { StorageVersionMigration } from './migration.ts'
 
 /** 1. `migrations` are all of one resource. `random` is 0 to 1. */
 export function* runNext(

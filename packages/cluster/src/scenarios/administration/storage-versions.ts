@@ -1,6 +1,6 @@
 /** Versions in which objects are stored: which servers write which, and objects that are written anew. */
 import type { Lease } from '@gyropilot/api'
-import { resources } from '@gyropilot/api'
+import { resources, resourcesOnRequest } from '@gyropilot/api'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { gatedKind } from '../gated-kinds.ts'
 import { configMap } from '../objects.ts'
@@ -119,21 +119,7 @@ async function announceAnew(cluster: SimulatedCluster): Promise<void> {
     })
 }
 
-const MIGRATIONS = gatedKind({
-  group: 'storagemigration.k8s.io',
-  version: 'v1beta1',
-  kind: 'StorageVersionMigration',
-  account: 'storage-version-migrator-controller',
-  verbs: ['get', 'list', 'watch', 'update'],
-  rules: [
-    { apiGroups: ['*'], resources: ['*'], verbs: ['list', 'create', 'patch'] },
-    {
-      apiGroups: ['apiextensions.k8s.io'],
-      resources: ['customresourcedefinitions'],
-      verbs: ['get'],
-    },
-  ],
-})
+const MIGRATIONS = resourcesOnRequest.storageversionmigrations
 
 const WIDGETS = gatedKind({
   group: 'example.com',
@@ -162,12 +148,11 @@ async function storeInSecond(cluster: SimulatedCluster): Promise<void> {
 
 const migrate = (cluster: SimulatedCluster, name: string, group: string, resource: string) =>
   cluster.client
-    .resource(MIGRATIONS.type)
-    .create(MIGRATIONS.object({ name }, { spec: { resource: { group, resource } } }))
+    .resource(MIGRATIONS)
+    .create({ metadata: { name }, spec: { resource: { group, resource } } })
 
 function conditionsOf(cluster: SimulatedCluster, name: string): string {
-  const { conditions = [] } = (cluster.objects.find(MIGRATIONS.type, undefined, name)?.status ??
-    {}) as VersionStatus
+  const { conditions = [] } = cluster.objects.find(MIGRATIONS, undefined, name)?.status ?? {}
   return conditions
     .map(({ type, status }) => `${type}=${status}`)
     .toSorted()
@@ -182,7 +167,8 @@ const migrating: Scenario = {
   controllers: ['storage-version-migrator-controller'],
   nodes: 0,
   featureGates: { StorageVersionMigrator: true },
-  installed: [...MIGRATIONS.installed, WIDGET_DEFINITION!],
+  runtimeConfig: { 'storagemigration.k8s.io/v1beta1': true },
+  installed: [WIDGET_DEFINITION!],
   async play(cluster) {
     const widgets = cluster.client.resource(WIDGETS.type, 'default')
     for (const name of ['a', 'b'])
