@@ -77,6 +77,14 @@ export function labelsText(labels: Readonly<Record<string, string>> | null | und
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels![key]}`).join(',')
 }
 
+/** Of a load balancer, each once and sorted: its names only where it has no IP. */
+export function balancerAddresses(
+  ingress: readonly { readonly ip?: string; readonly hostname?: string }[] | null | undefined,
+): readonly string[] {
+  const addresses = (ingress ?? []).map(({ ip, hostname }) => ip || hostname || '')
+  return [...new Set(addresses.filter((address) => address !== ''))].toSorted()
+}
+
 /** The pods of a workload, in this place. */
 interface Templated {
   readonly template?: PodTemplateSpec

@@ -17,6 +17,25 @@ test('cells', () => {
   const nodeWith = (kernelVersion: string, architecture: string): Draft => ({
     status: { nodeInfo: { kernelVersion, architecture } },
   })
+  const hosts = (...list: readonly string[]): Draft => ({
+    spec: { rules: list.map((host) => ({ host })) },
+  })
+  const balanced = {
+    status: {
+      loadBalancer: {
+        ingress: [
+          { ip: '2.2.2.2' },
+          {},
+          { hostname: 'h.io' },
+          { ip: '1.1.1.1' },
+          { ip: '2.2.2.2' },
+        ],
+      },
+    },
+  }
+  const conditions = (...list: readonly (readonly [string, string?])[]): Draft => ({
+    status: { conditions: list.map(([type, status]) => ({ type, status })) },
+  })
   const cases: readonly (readonly [string, string, string, Draft, unknown])[] = [
     ['storage.k8s.io', 'StorageClass', 'Name', marked, 'a (default)'],
     ['storage.k8s.io', 'StorageClass', 'Name', { metadata: { name: 'a' } }, 'a'],
@@ -42,6 +61,59 @@ test('cells', () => {
       'ParentRef',
       { spec: { parentRef: { resource: 'services', namespace: 'n', name: 's' } } },
       'services/n/s',
+    ],
+    [
+      'networking.k8s.io',
+      'IPAddress',
+      'ParentRef',
+      { spec: { parentRef: { group: 'a.io', resource: 'Services', name: 's' } } },
+      'services.a.io/s',
+    ],
+    ['networking.k8s.io', 'Ingress', 'Hosts', hosts('a', 'b', '', 'c'), 'a,b,c'],
+    ['networking.k8s.io', 'Ingress', 'Hosts', hosts('a', 'b', 'c', ''), 'a,b,c + 1 more...'],
+    ['networking.k8s.io', 'Ingress', 'Hosts', hosts('a', '', 'b', 'c', 'd'), 'a,b,c + 2 more...'],
+    ['networking.k8s.io', 'Ingress', 'Hosts', hosts(''), '*'],
+    ['networking.k8s.io', 'Ingress', 'Address', balanced, '1.1.1.1,2.2.2.2,h.io'],
+    [
+      '',
+      'Service',
+      'External-IP',
+      { ...balanced, spec: { type: 'LoadBalancer' } },
+      '1.1.1.1,2.2.2.2,h.io',
+    ],
+    [
+      'networking.k8s.io',
+      'IngressClass',
+      'Parameters',
+      { spec: { parameters: { apiGroup: '', kind: 'ConfigMap', name: 'c' } } },
+      'ConfigMap./c',
+    ],
+    ['', 'PersistentVolume', 'Claim', { spec: { claimRef: { name: 'c' } } }, '/c'],
+    ['', 'Event', 'Count', { count: 4, series: {} }, 0],
+    ['', 'Event', 'Last Seen', { lastTimestamp: '1970-01-01T00:00:00Z', series: {} }, '<unknown>'],
+    [
+      'storage.k8s.io',
+      'CSIDriver',
+      'TokenRequests',
+      { spec: { tokenRequests: [{ audience: '' }] } },
+      '',
+    ],
+    ['storage.k8s.io', 'CSIDriver', 'TokenRequests', { spec: {} }, '<unset>'],
+    ['batch', 'Job', 'Status', conditions(['Complete', 'False'], ['Complete', 'True']), 'Running'],
+    [
+      'certificates.k8s.io',
+      'CertificateSigningRequest',
+      'Condition',
+      conditions(['Approved', 'True'], ['Denied', 'True']),
+      'Denied',
+    ],
+    ['flowcontrol.apiserver.k8s.io', 'FlowSchema', 'MissingPL', conditions(['Dangling']), ''],
+    [
+      'apiregistration.k8s.io',
+      'APIService',
+      'Available',
+      conditions(['Available', 'False']),
+      'False',
     ],
   ]
   for (const [group, kind, name, object, cell] of cases)

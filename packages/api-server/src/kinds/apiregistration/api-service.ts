@@ -8,7 +8,8 @@ import { ageColumn, column, nameColumn } from '../columns.ts'
 function availability(object: StoredOf<APIService>): string {
   const condition = (object.status?.conditions ?? []).find(({ type }) => type === 'Available')
   if (condition === undefined) return 'Unknown'
-  return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason})`
+  const { status = '', reason } = condition
+  return status === 'True' || !reason ? status : `${status} (${reason})`
 }
 
 export const apiService: KindRules<APIService> = {

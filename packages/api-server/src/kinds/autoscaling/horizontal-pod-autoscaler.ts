@@ -7,7 +7,6 @@ import type {
   HPAScalingRules,
   MetricIdentifier,
   MetricSpec,
-  MetricStatus,
   MetricTarget,
 } from '@gyropilot/api'
 import type { DraftOf, KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
@@ -17,7 +16,7 @@ import { quantitySign } from '@gyropilot/api'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, pathSegment } from '@gyropilot/schema/validation/names'
 import { validateContainerResourceName } from '../core/pod/resources.ts'
-import { tableColumns } from '../columns.ts'
+import { autoscalerColumns } from './columns.ts'
 import { nullWhenEmpty } from '../workload-template.ts'
 
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
@@ -304,44 +303,6 @@ function validateSteps(rules: StoredOf<HPAScalingRules>, errors: FieldErrors, fi
   }
 }
 
-/** `cpu: <unknown>/50%`, at most two metrics. */
-function targetsText(object: StoredOf<HorizontalPodAutoscaler>): string {
-  const metrics = object.spec?.metrics ?? []
-  if (metrics.length === 0) return '<none>'
-  const texts = metrics
-    .slice(0, 2)
-    .map((metric, index) => metricText(metric, object.status?.currentMetrics?.[index]))
-  return metrics.length > 2
-    ? `${texts.join(', ')} + ${metrics.length - 2} more...`
-    : texts.join(', ')
-}
-
-function metricText(
-  metric: StoredOf<MetricSpec>,
-  current: StoredOf<MetricStatus> | undefined,
-): string {
-  const kind = FIELD_OF[metric.type ?? '']
-  const source: { readonly name?: string; readonly target?: StoredOf<MetricTarget> } =
-    (kind && metric[kind]) ?? {}
-  const now = kind && current?.[kind]?.current
-  const { target = {} } = source
-  const prefix =
-    metric.type === 'Resource' || metric.type === 'ContainerResource' ? `${source.name}: ` : ''
-  if (target.averageUtilization !== undefined) {
-    return `${prefix}${now?.averageUtilization === undefined ? '<unknown>' : `${now.averageUtilization}%`}/${target.averageUtilization}%`
-  }
-  const average = target.averageValue !== undefined && metric.type !== 'Object'
-  const wanted = target.averageValue ?? target.value ?? '0'
-  const value = now?.[target.averageValue === undefined ? 'value' : 'averageValue'] ?? '<unknown>'
-  const suffix =
-    average && metric.type === 'External'
-      ? ' (avg)'
-      : !average && metric.type === 'Object' && target.averageValue !== undefined
-        ? ' (avg)'
-        : ''
-  return `${prefix}${value}/${wanted}${suffix}`
-}
-
 function validation(
   least: 0 | 1,
 ): Pick<KindRules<HorizontalPodAutoscaler>, 'validate' | 'validateUpdate'> {
@@ -381,13 +342,5 @@ export const horizontalPodAutoscaler: KindRules<HorizontalPodAutoscaler> = {
       }
     },
   },
-  columns: tableColumns('autoscaling/horizontalpodautoscalers', {
-    Reference: (object) =>
-      `${object.spec?.scaleTargetRef?.kind ?? ''}/${object.spec?.scaleTargetRef?.name ?? ''}`,
-    Targets: targetsText,
-    MinPods: (object) =>
-      object.spec?.minReplicas === undefined ? '<unset>' : String(object.spec.minReplicas),
-    MaxPods: (object) => object.spec?.maxReplicas ?? 0,
-    Replicas: (object) => object.status?.currentReplicas ?? 0,
-  }),
+  columns: autoscalerColumns,
 }

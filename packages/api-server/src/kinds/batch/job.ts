@@ -64,9 +64,7 @@ function generateSelector(object: DraftOf<Job>): void {
 
 function statusText(object: StoredOf<Job>): string {
   const condition = (type: string): boolean =>
-    (object.status?.conditions ?? []).some(
-      (entry) => entry.type === type && entry.status === 'True',
-    )
+    (object.status?.conditions ?? []).find((entry) => entry.type === type)?.status === 'True'
   if (condition('Complete')) return 'Complete'
   if (condition('Failed')) return 'Failed'
   if (object.metadata?.deletionTimestamp) return 'Terminating'

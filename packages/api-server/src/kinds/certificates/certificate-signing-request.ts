@@ -183,9 +183,7 @@ function validateNoDecision(
 function conditionText(object: StoredOf<CertificateSigningRequest>): string {
   const types = new Set((object.status?.conditions ?? []).map(({ type }) => type))
   const parts: string[] = []
-  if (types.has('Approved')) parts.push('Approved')
-  if (types.has('Denied')) parts.push('Denied')
-  if (parts.length === 0) parts.push('Pending')
+  parts.push(types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending')
   if (types.has('Failed')) parts.push('Failed')
   if (object.status?.certificate) parts.push('Issued')
   return parts.join(',')

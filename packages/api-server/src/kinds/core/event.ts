@@ -42,7 +42,7 @@ const reasonAndType: Selectable = {
 const firstSeen = (object: StoredOf<Event>): string | undefined =>
   object.firstTimestamp ?? object.eventTime
 const lastSeen = (object: StoredOf<Event>): string | undefined =>
-  object.series?.lastObservedTime ?? object.lastTimestamp ?? firstSeen(object)
+  object.series ? object.series.lastObservedTime : (object.lastTimestamp ?? firstSeen(object))
 
 function sourceText(object: StoredOf<Event>): string {
   const component = object.source?.component || object.reportingComponent || ''
@@ -51,7 +51,7 @@ function sourceText(object: StoredOf<Event>): string {
 }
 
 function countOf(object: StoredOf<Event>): number {
-  return object.series?.count ?? (object.count || 1)
+  return object.series ? (object.series.count ?? 0) : object.count || 1
 }
 
 const columns = [

@@ -226,7 +226,7 @@ export const persistentVolume: KindRules<PersistentVolume> = {
       'claimRef is part of a bi-directional binding between PersistentVolume and PersistentVolumeClaim. Expected to be non-nil when bound. claim.VolumeName is the authoritative bind between PV and PVC. More info: https://kubernetes.io/docs/concepts/storage/persistent-volumes#binding',
       (object) =>
         object.spec?.claimRef
-          ? `${object.spec.claimRef.namespace}/${object.spec.claimRef.name}`
+          ? `${object.spec.claimRef.namespace ?? ''}/${object.spec.claimRef.name ?? ''}`
           : '',
     ),
     column(

@@ -2,7 +2,7 @@ import type { Service, ServiceSpec } from '@gyropilot/api'
 import type { DraftOf, KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { canonicalCidrWarnings, canonicalIpWarnings } from '@gyropilot/schema/validation/ip'
-import { labelsText, tableColumns } from '../columns.ts'
+import { balancerAddresses, labelsText, tableColumns } from '../columns.ts'
 import {
   INTERNAL_POLICIES,
   isExternallyAccessible,
@@ -43,10 +43,7 @@ function externalIps(object: StoredOf<Service>): string {
   const own: readonly string[] = spec.externalIPs ?? []
   if (spec.type === 'ExternalName') return spec.externalName ?? ''
   if (spec.type === 'LoadBalancer') {
-    const assigned = (object.status?.loadBalancer?.ingress ?? []).map(
-      ({ ip, hostname }) => ip || hostname,
-    )
-    const all = [...new Set([...assigned.toSorted(), ...own])]
+    const all = [...new Set([...balancerAddresses(object.status?.loadBalancer?.ingress), ...own])]
     return all.length > 0 ? all.join(',') : '<pending>'
   }
   if (!spec.type) return '<unknown>'

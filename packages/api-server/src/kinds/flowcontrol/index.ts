@@ -228,8 +228,10 @@ export const flowSchema: KindRules<FlowSchema> = {
     PriorityLevel: (object) => object.spec?.priorityLevelConfiguration?.name ?? '',
     MatchingPrecedence: (object) => object.spec?.matchingPrecedence ?? 0,
     DistinguisherMethod: (object) => object.spec?.distinguisherMethod?.type ?? '<none>',
-    MissingPL: (object) =>
-      (object.status?.conditions ?? []).find(({ type }) => type === 'Dangling')?.status ?? '?',
+    MissingPL: (object) => {
+      const dangling = object.status?.conditions?.find(({ type }) => type === 'Dangling')
+      return dangling === undefined ? '?' : (dangling.status ?? '')
+    },
   }),
 }
 

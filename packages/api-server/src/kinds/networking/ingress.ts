@@ -21,7 +21,14 @@ import {
   wildcardSubdomain,
 } from '@gyropilot/schema/validation/names'
 import { validatePortNumber } from '@gyropilot/schema/validation/numbers'
-import { ageColumn, column, nameColumn, tableColumns, withDefaultMark } from '../columns.ts'
+import {
+  ageColumn,
+  balancerAddresses,
+  column,
+  nameColumn,
+  tableColumns,
+  withDefaultMark,
+} from '../columns.ts'
 
 const CLASS = 'kubernetes.io/ingress.class'
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix']
@@ -135,12 +142,18 @@ function validateSpec(spec: StoredOf<IngressSpec>, errors: FieldErrors): void {
     )
 }
 
+const HOSTS_SHOWN = 3
+
 function hostsText(object: StoredOf<Ingress>): string {
-  const hosts = (object.spec?.rules ?? []).map(({ host }) => host).filter(Boolean)
-  if (hosts.length === 0) return '*'
-  return hosts.length > 3
-    ? `${hosts.slice(0, 3).join(',')} + ${hosts.length - 3} more...`
-    : hosts.join(',')
+  const shown: string[] = []
+  const rules = object.spec?.rules ?? []
+  for (const { host } of rules) {
+    // What is left counts rules, also those of no host.
+    if (shown.length === HOSTS_SHOWN)
+      return `${shown.join(',')} + ${rules.length - HOSTS_SHOWN} more...`
+    if (host) shown.push(host)
+  }
+  return shown.join(',') || '*'
 }
 
 export const ingress: KindRules<Ingress> = {
@@ -197,10 +210,7 @@ export const ingress: KindRules<Ingress> = {
     Class: (object) =>
       object.spec?.ingressClassName ?? object.metadata?.annotations?.[CLASS] ?? '<none>',
     Hosts: hostsText,
-    Address: (object) =>
-      (object.status?.loadBalancer?.ingress ?? [])
-        .map(({ ip, hostname }) => ip || hostname)
-        .join(','),
+    Address: ({ status }) => balancerAddresses(status?.loadBalancer?.ingress).join(','),
     Ports: (object) => ((object.spec?.tls ?? []).length > 0 ? '80, 443' : '80'),
   }),
 }
@@ -252,7 +262,8 @@ export const ingressClass: KindRules<IngressClass> = {
         (object) => {
           const parameters = object.spec?.parameters
           if (!parameters) return '<none>'
-          return `${parameters.kind}${parameters.apiGroup ? `.${parameters.apiGroup}` : ''}/${parameters.name}`
+          const { kind, apiGroup, name } = parameters
+          return `${kind}${apiGroup === undefined ? '' : `.${apiGroup}`}/${name}`
         },
       ),
       ageColumn,

@@ -130,8 +130,9 @@ export const ipAddress: KindRules<IPAddress> = {
       (object) => {
         const parent = object.spec?.parentRef
         if (!parent) return '<none>'
-        const prefix = parent.group ? `${parent.resource}.${parent.group}` : parent.resource
-        return `${prefix}/${parent.namespace ? `${parent.namespace}/` : ''}${parent.name}`
+        const { group, resource = '', namespace, name = '' } = parent
+        const prefix = (group ? `${resource}.${group}` : resource).toLowerCase()
+        return `${prefix}/${namespace ? `${namespace}/` : ''}${name}`
       },
     ),
     { ...ageColumn, undeclared: true },

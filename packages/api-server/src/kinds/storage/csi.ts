@@ -149,9 +149,12 @@ export const csiDriver: KindRules<CSIDriver> = {
     AttachRequired: (object) => object.spec?.attachRequired !== false,
     PodInfoOnMount: (object) => object.spec?.podInfoOnMount === true,
     StorageCapacity: (object) => object.spec?.storageCapacity === true,
-    TokenRequests: (object) =>
-      (object.spec?.tokenRequests ?? []).map(({ audience = '' }) => audience).join(',') ||
-      '<unset>',
+    TokenRequests: ({ spec }) => {
+      const requests = spec?.tokenRequests ?? []
+      return requests.length === 0
+        ? '<unset>'
+        : requests.map(({ audience = '' }) => audience).join(',')
+    },
     RequiresRepublish: (object) => object.spec?.requiresRepublish === true,
     Modes: (object) => (object.spec?.volumeLifecycleModes ?? []).join(',') || '<none>',
   }),

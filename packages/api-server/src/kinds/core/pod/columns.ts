@@ -13,7 +13,7 @@ import { tableColumns } from '../../columns.ts'
 
 function restartsText(pod: StoredOf<Pod>, nowMs: number): string {
   const { restarts, lastRestart } = summarize(pod)
-  return restarts > 0 && lastRestart !== ''
+  return restarts !== 0 && lastRestart !== ''
     ? `${restarts} (${formatAge(lastRestart, nowMs)} ago)`
     : `${restarts}`
 }
@@ -42,8 +42,12 @@ function summarize(pod: StoredOf<Pod>): Summary {
     if (condition.type === 'PodScheduled' && condition.reason === 'SchedulingGated')
       summary.reason = 'SchedulingGated'
   }
-  const initializing = addInitContainers(spec, status, summary)
-  if (!initializing || isInitialized(status)) addContainers(status, summary)
+  const { initializing, sidecars } = addInitContainers(spec, status, summary)
+  if (!initializing || isInitialized(status)) {
+    // Init containers no longer count: from here on the restarts are those of sidecars and regular containers.
+    Object.assign(summary, sidecars)
+    addContainers(status, summary)
+  }
   if (pod.metadata?.deletionTimestamp) {
     if (status.reason === 'NodeLost') summary.reason = 'Unknown'
     else if (status.phase !== 'Succeeded' && status.phase !== 'Failed')
@@ -58,7 +62,7 @@ function isInitialized(status: StoredOf<PodStatus>): boolean {
   )
 }
 
-function note(summary: Summary, container: StoredOf<ContainerStatus>): void {
+function note(summary: Pick<Summary, 'lastRestart'>, container: StoredOf<ContainerStatus>): void {
   const finished: string = container.lastState?.terminated?.finishedAt ?? ''
   if (finished > summary.lastRestart) summary.lastRestart = finished
 }
@@ -68,26 +72,24 @@ function terminatedText(terminated: StoredOf<ContainerStateTerminated>): string 
   return terminated.signal ? `Signal:${terminated.signal}` : `ExitCode:${terminated.exitCode ?? 0}`
 }
 
-/** True when the pod stands at an init container. */
+/** Initializing: the pod stands at an init container. */
 function addInitContainers(
   spec: StoredOf<PodSpec>,
   status: StoredOf<PodStatus>,
   summary: Summary,
-): boolean {
+): { initializing: boolean; sidecars: Pick<Summary, 'restarts' | 'lastRestart'> } {
   const specs = new Map(
     (spec.initContainers ?? []).map((container) => [container.name, container] as const),
   )
   for (const container of specs.values()) if (isSidecar(container)) summary.total++
-  let sidecarRestarts = 0
-  let sidecarLast = ''
+  const sidecars = { restarts: 0, lastRestart: '' }
   for (const [index, container] of (status.initContainerStatuses ?? []).entries()) {
     const sidecar = isSidecar(specs.get(container.name))
     summary.restarts += container.restartCount ?? 0
     note(summary, container)
     if (sidecar) {
-      sidecarRestarts += container.restartCount ?? 0
-      const finished: string = container.lastState?.terminated?.finishedAt ?? ''
-      if (finished > sidecarLast) sidecarLast = finished
+      sidecars.restarts += container.restartCount ?? 0
+      note(sidecars, container)
     }
     const { terminated, waiting } = container.state ?? {}
     if (terminated && (terminated.exitCode ?? 0) === 0) continue
@@ -99,12 +101,9 @@ function addInitContainers(
     else if (waiting?.reason && waiting.reason !== 'PodInitializing')
       summary.reason = `Init:${waiting.reason}`
     else summary.reason = `Init:${index}/${specs.size}`
-    return true
+    return { initializing: true, sidecars }
   }
-  // Finished init containers no longer count: from here on the restarts are those of sidecars and regular containers.
-  summary.restarts = sidecarRestarts
-  summary.lastRestart = sidecarLast
-  return false
+  return { initializing: false, sidecars }
 }
 
 function addContainers(status: StoredOf<PodStatus>, summary: Summary): void {

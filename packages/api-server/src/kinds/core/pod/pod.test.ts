@@ -479,4 +479,19 @@ test('the row of a pod', () => {
     })[1],
     'Init:0/2',
   )
+  // Initialized before: an init container that is gone from its node does not count with its restarts.
+  assert.deepEqual(
+    cells({
+      spec: init,
+      status: {
+        phase: 'Running',
+        conditions: [{ type: 'Initialized', status: 'True' }],
+        initContainerStatuses: [
+          { name: 'i', state: {}, restartCount: 3, lastState: { terminated } },
+        ],
+        containerStatuses: [{ ...running, lastState: {} }],
+      },
+    }).slice(1),
+    ['Init:0/2', '2'],
+  )
 })
