@@ -3,10 +3,17 @@ import { nameColumn } from '../kinds/columns.ts'
 import { CREATED_AT_DESCRIPTION } from '../printing/descriptions.ts'
 import { formatShortDuration } from '../printing/ages.ts'
 import type { PrinterColumn, Stored } from '../registry/kind-rules.ts'
-import { isObject } from './schemas/structural-schema.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { parseTime } from '@gyropilot/api'
+import { escapeHtml, stringifyExact } from '@gyropilot/schema/exact-json'
+import { goNumber, toInt64 } from '@gyropilot/schema/go-number'
+import { sortedJson } from '@gyropilot/schema/sorted-json'
+import { firstAt } from './json-path/evaluate.ts'
+import { parseJsonPath } from './json-path/parse.ts'
 
-/** Name, and what the definition says; with nothing said, Name and Age. */
+/** Go's zero time. */
+const ZERO_TIME_MS = Date.parse('0001-01-01T00:00:00Z')
+
+/** Name, and what the definition says; with nothing said, Name and Age. Name alone where a path cannot be read. */
 export function columnsOf(definitions: readonly Stored[] | undefined): readonly PrinterColumn[] {
   const age = {
     name: 'Age',
@@ -15,10 +22,14 @@ export function columnsOf(definitions: readonly Stored[] | undefined): readonly 
     jsonPath: '.metadata.creationTimestamp',
   }
   const list = definitions === undefined || definitions.length === 0 ? [age] : definitions
-  return [nameColumn, ...list.map(columnOf)]
+  const columns = list.map(columnOf)
+  return [nameColumn, ...(columns.every((column) => column !== undefined) ? columns : [])]
 }
 
-function columnOf({ name, type, format, description, priority, jsonPath }: Stored): PrinterColumn {
+function columnOf(definition: Stored): PrinterColumn | undefined {
+  const { name, type, format, description, priority, jsonPath } = definition
+  const path = parseJsonPath(jsonPath)
+  if (path === undefined) return undefined
   return {
     name,
     type,
@@ -27,83 +38,42 @@ function columnOf({ name, type, format, description, priority, jsonPath }: Store
       description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     priority: priority ?? 0,
     // A cell without a value is null on the wire.
-    cell: (object, nowMs) => cellOf(type, firstAt(object, jsonPath), nowMs) as string,
+    cell: (object, nowMs) => cellOf(type, firstAt(object, path), nowMs) as string,
   }
 }
 
-function cellOf(type: string, value: unknown, nowMs: number): unknown {
-  if (value === undefined || value === null) return null
+type Cell = string | number | bigint | boolean | null
+
+function cellOf(type: string, value: unknown, nowMs: number): Cell {
   switch (type) {
     case 'integer':
-      return typeof value === 'number'
-        ? Math.trunc(value)
-        : typeof value === 'bigint'
-          ? value
-          : null
+      return isNumber(value) ? toInt64(value) : null
     case 'number':
-      return typeof value === 'number' || typeof value === 'bigint' ? value : null
+      return isNumber(value) ? value : null
     case 'boolean':
       return typeof value === 'boolean' ? value : null
-    case 'date': {
-      if (typeof value !== 'string') return null
-      const timeMs = Date.parse(value)
-      return Number.isNaN(timeMs) ? '<invalid>' : formatShortDuration(nowMs - timeMs)
-    }
+    case 'date':
+      return typeof value === 'string' ? ageText(value, nowMs) : null
     default:
-      return typeof value === 'string' ? value : stringifyExact(value)
+      return textOf(value)
   }
 }
 
-const STEP =
-  /\.((?:[^.[\\]|\\.)+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(\*|-?\d+)\]|\[\?\(([^)]*)\)\]/gy
-
-/** The first result of a path as printer columns use them: fields, indexes, `*`, filters such as `[?(@.type=="Ready")]`. */
-export function firstAt(object: unknown, path: string): unknown {
-  let values: unknown[] = [object]
-  let end = 0
-  // Copies the expression, whose state a filter's own path would disturb.
-  for (const match of path.matchAll(STEP)) {
-    const [, plain, single, double, index, filter] = match
-    const name = (plain ?? single ?? double)?.replaceAll(/\\(.)/g, '$1')
-    end = match.index + match[0].length
-    if (filter !== undefined)
-      values = values.flatMap(children).filter((item) => matches(item, filter))
-    else if (index === '*' || name === '*') values = values.flatMap(children)
-    else if (index !== undefined)
-      values = values.map((value) => (Array.isArray(value) ? value.at(Number(index)) : undefined))
-    else
-      values = values.map((value) =>
-        isObject(value) && Object.hasOwn(value, name!) ? value[name!] : undefined,
-      )
-    values = values.filter((value) => value !== undefined)
-  }
-  return end === path.length ? values[0] : undefined
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
-function children(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value
-  return isObject(value) ? Object.values(value) : []
+/** Of a text that stands for no time at all as of a time that is zero: unknown. */
+function ageText(text: string, nowMs: number): string {
+  if (text === '' || text === 'null') return '<unknown>'
+  const timeMs = parseTime(text)
+  if (timeMs === undefined) return '<invalid>'
+  return timeMs === ZERO_TIME_MS ? '<unknown>' : formatShortDuration(nowMs - timeMs)
 }
 
-function matches(item: unknown, filter: string): boolean {
-  const match = /^\s*@((?:\.[A-Za-z0-9_-]+)+)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?)\s*)?$/.exec(filter)
-  if (match === null) return false
-  const [, path, operator, literal] = match
-  const value = firstAt(item, path!)
-  if (operator === undefined) return value !== undefined
-  const expected = /^(['"]).*\1$/.test(literal!) ? literal!.slice(1, -1) : JSON.parse(literal!)
-  switch (operator) {
-    case '==':
-      return value === expected
-    case '!=':
-      return value !== expected
-    case '<':
-      return (value as number) < expected
-    case '>':
-      return (value as number) > expected
-    case '<=':
-      return (value as number) <= expected
-    default:
-      return (value as number) >= expected
-  }
+function textOf(value: unknown): string | null {
+  if (value === undefined) return null
+  if (value === null) return '<no value>'
+  if (isNumber(value)) return goNumber(value)
+  return typeof value === 'object' ? escapeHtml(stringifyExact(sortedJson(value))) : String(value)
 }
