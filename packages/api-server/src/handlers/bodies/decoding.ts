@@ -11,7 +11,7 @@ import type { DocumentNotes } from '@gyropilot/schema/json'
 import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { FieldValidation } from '../options.ts'
-import { decoderOf, isKnownKind } from './known-kinds.ts'
+import { decoderOf, hasNoVersions, isKnownKind } from './known-kinds.ts'
 
 /** The kind that a body must have: of the resource, or of a subresource. */
 export interface ExpectedKind {
@@ -35,7 +35,7 @@ export interface Decoding {
 
 /** The decoded and defaulted object. Throws 400. */
 export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
-  const { expected, resource, validation } = decoding
+  const { expected, resource } = decoding
   const value = checkHeader(body, decoding)
   const sent = (body.value ?? {}) as Partial<SentType>
   const [, sentVersion] = splitApiVersion(sent.apiVersion ?? '')
@@ -45,24 +45,36 @@ export function decodeDraft(body: ParsedBody, decoding: Decoding): Draft {
       : expected,
     resource?.custom === true ? (value as SentType).kind : expected.kind,
   )
-  let decoded: DecodedObject
+  const decoded = readable(handled, () => decodeValue(value, body, decoding))
+  tellProblems(handled, body, decoded.problems, decoding)
+  rememberForeignKind(decoded.object, value, decoding)
+  return decoded.object
+}
+
+function readable<T>(handled: string, decode: () => T): T {
   try {
-    decoded = decodeValue(value, body, decoding)
+    return decode()
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`${handled}: ${error.message}`)
     throw error
   }
-  const problems = [...body.problems, ...decoded.problems]
+}
+
+/** What is wrong with the fields: told as a refusal or in warnings, if at all. */
+function tellProblems(
+  handled: string,
+  body: ParsedBody,
+  ofFields: readonly string[],
+  { validation, warn }: Decoding,
+): void {
+  const problems = [...body.problems, ...ofFields]
   if (problems.length > 0 && validation === 'Strict') {
     // What the reader of YAML finds is one error of several lines.
     const yaml =
       body.problems.length > 0 ? [`yaml: unmarshal errors:\n  ${body.problems.join('\n  ')}`] : []
-    const told = [...yaml, ...decoded.problems].join(', ')
-    throw badRequest(`${handled}: strict decoding error: ${told}`)
+    throw badRequest(`${handled}: strict decoding error: ${[...yaml, ...ofFields].join(', ')}`)
   }
-  if (validation === 'Warn') for (const problem of problems) decoding.warn(problem)
-  rememberForeignKind(decoded.object, value, decoding)
-  return decoded.object
+  if (validation === 'Warn') for (const problem of problems) warn(problem)
 }
 
 function handledAs({ group, version, kind }: ExpectedKind, sentKind = kind): string {
@@ -144,14 +156,25 @@ function checkHeader(body: ParsedBody, decoding: Decoding): unknown {
   if (isStillTaken(sentKind, sentVersion, expected))
     return { ...(value as object), apiVersion: own }
   const why = foreignKind(sentKind, sentVersion, { expected, registry })
-  if (why === undefined)
+  if (why === undefined) {
+    tellProblemsOfVersion(sentVersion, body, decoding)
     throw badRequest(
       `the API version in the data (${sentVersion}) does not match the expected API version (${own})`,
     )
+  }
   const [, version] = splitApiVersion(sentVersion)
   throw badRequest(
     `${sentKind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: ${why}`,
   )
+}
+
+/** Read before it is refused for its version. Of versions that are not served the fields are not known. */
+function tellProblemsOfVersion(sentVersion: string, body: ParsedBody, decoding: Decoding): void {
+  const [group, version] = splitApiVersion(sentVersion)
+  const sent = { group, version, kind: decoding.expected.kind }
+  const handled = handledAs(sent)
+  const decoded = readable(handled, () => decodeObject(sent, body.value ?? {}, body))
+  if (decoded !== undefined) tellProblems(handled, body, decoded.problems, decoding)
 }
 
 /** Why an object of this kind and version cannot become one of the expected kind; undefined: another version of it. */
@@ -162,8 +185,9 @@ export function foreignKind(
 ): string | undefined {
   if (expected.customScale === true)
     return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "k8s.io/client-go/scale/util.go:146"`
-  const [group, version] = splitApiVersion(apiVersion)
-  if (!isKnownKind(registry, expected.group, kind, [group, version]))
+  const [group, sentVersion] = splitApiVersion(apiVersion)
+  const version = hasNoVersions(kind) ? 'v1' : sentVersion
+  if (!isKnownKind(registry, expected.group, kind, [group, sentVersion]))
     return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "${decoderOf(expected.group)}"`
   return kind === expected.kind
     ? undefined

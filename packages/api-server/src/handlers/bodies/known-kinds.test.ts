@@ -22,6 +22,24 @@ const REFUSALS: readonly (readonly [
   [EVENTS, 'events.k8s.io/v1', 'Event', otherVersion('events.k8s.io/v1', 'v1')],
   [
     DEPLOYMENTS,
+    'apps/v1beta1',
+    'DeploymentList',
+    'DeploymentList in version "v1beta1" cannot be handled as a Deployment: converting (v1beta1.DeploymentList) to (apps.Deployment): unknown conversion',
+  ],
+  [
+    DEPLOYMENTS,
+    'v1',
+    'List',
+    'List in version "v1" cannot be handled as a Deployment: converting (v1.List) to (apps.Deployment): unknown conversion',
+  ],
+  [
+    DEFINITIONS,
+    'nope.io/v9',
+    'Status',
+    'Status in version "v9" cannot be handled as a CustomResourceDefinition: converting (v1.Status) to (apiextensions.CustomResourceDefinition): unknown conversion',
+  ],
+  [
+    DEPLOYMENTS,
     'apps/v1alpha1',
     'Deployment',
     'Deployment in version "v1alpha1" cannot be handled as a Deployment: no kind "Deployment" is registered for version "apps/v1alpha1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
@@ -62,4 +80,36 @@ test('bodies of versions that were served once are known, and two groups know on
     })
     assert.deepEqual([status, value.message], [400, why], `${apiVersion} ${kind}`)
   }
+})
+
+test('a body of another version is read in its own before it is refused', async () => {
+  const { request } = await createTestServer()
+  const autoscaler = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'a' },
+    spec: { maxReplicas: 2, targetCPUUtilizationPercentage: 5 },
+  }
+  const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers'
+  const told = async (fieldValidation: string, body: object) => {
+    const answer = await request('POST', `${path}?fieldValidation=${fieldValidation}`, body)
+    return [answer.value.message, answer.headers['warning']]
+  }
+  const unknown = 'unknown field "spec.targetCPUUtilizationPercentage"'
+  const frame =
+    'HorizontalPodAutoscaler in version "v2" cannot be handled as a HorizontalPodAutoscaler'
+  const refused = otherVersion('autoscaling/v2', 'autoscaling/v1')
+  assert.deepEqual(await told('Strict', autoscaler), [
+    `${frame}: strict decoding error: ${unknown}`,
+    undefined,
+  ])
+  assert.deepEqual(await told('Warn', autoscaler), [
+    refused,
+    [`299 - "${unknown.replaceAll('"', '\\"')}"`],
+  ])
+  assert.deepEqual(await told('Ignore', autoscaler), [refused, undefined])
+  assert.deepEqual(await told('Ignore', { ...autoscaler, spec: { maxReplicas: 'x' } }), [
+    `${frame}: json: cannot unmarshal string into Go struct field HorizontalPodAutoscalerSpec.spec.maxReplicas of type int32`,
+    undefined,
+  ])
 })

@@ -4,6 +4,8 @@ import type { ResourceRegistry } from '../../registry/resource-registry.ts'
 
 /** Kinds in versions that are not served by default: most were once. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
+  // Never served by themselves: forms of lists, of queries, and of what only the server stores.
+  v1: 'List NodeProxyOptions PodAttachOptions PodExecOptions PodLogOptions PodPortForwardOptions PodProxyOptions RangeAllocation SerializedReference ServiceProxyOptions',
   'admissionregistration.k8s.io/v1alpha1':
     'MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding',
   'admissionregistration.k8s.io/v1beta1':
@@ -49,7 +51,7 @@ const OWN_DECODERS: ReadonlyMap<string, string> = new Map([
   ['apiextensions.k8s.io', 'pkg/apiserver/apiserver.go:55'],
   ['apiregistration.k8s.io', 'pkg/apiserver/scheme/scheme.go:28'],
 ])
-/** These belong to every decoder. */
+/** These belong to every decoder, whatever version of whatever group they are said to be of. */
 const OF_ALL: ReadonlySet<string> = new Set([
   'APIGroup',
   'APIGroupList',
@@ -63,6 +65,11 @@ export function decoderOf(group: string): string {
   return OWN_DECODERS.get(group) ?? ALL_KINDS
 }
 
+/** A kind that is `v1` in all groups and versions. */
+export function hasNoVersions(kind: string): boolean {
+  return OF_ALL.has(kind)
+}
+
 /** Whether the decoder of the group `decoder` has heard of a kind. */
 export function isKnownKind(
   registry: ResourceRegistry,
@@ -71,7 +78,8 @@ export function isKnownKind(
   [group, version]: readonly [group: string, version: string],
 ): boolean {
   const isApart = OWN_DECODERS.has(group) || OWN_DECODERS.has(decoder)
-  if (isApart && group !== decoder && !(group === '' && OF_ALL.has(kind))) return false
+  if (hasNoVersions(kind)) return true
+  if (isApart && group !== decoder) return false
   return (
     schemaOf(group, version, kind) !== undefined ||
     registry.byKind(group, version, kind)?.custom === false ||
@@ -79,7 +87,10 @@ export function isKnownKind(
   )
 }
 
-/** Whether it is a kind that has been served in this version. */
+/** Whether it is a kind that has been served in this version, or a list of one. */
 function isKnownUnserved(group: string, version: string, kind: string): boolean {
-  return KINDS_NOT_SERVED.get(`${group}/${version}`)?.has(kind) === true
+  const kinds = KINDS_NOT_SERVED.get(group === '' ? version : `${group}/${version}`)
+  if (kinds === undefined) return false
+  const listed = kind.endsWith('List') && !kind.endsWith('ReviewList') ? kind.slice(0, -4) : kind
+  return kinds.has(kind) || kinds.has(listed)
 }
