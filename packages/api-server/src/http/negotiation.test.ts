@@ -148,6 +148,7 @@ test('content types: good parameters are ignored, absent is JSON, others are 415
   assert.equal(inputType(undefined), 'application/json')
   assert.equal(inputType('application/yaml; charset=utf-8'), 'application/yaml')
   assert.equal(inputType('application/JSON;a="b;\\"c" ; d=e;'), 'application/json')
+  assert.equal(inputType('application/json;a=b;A="b"'), 'application/json')
   for (const refused of [
     'text/plain',
     ';',

@@ -169,16 +169,20 @@ export function errorType(accept: string | undefined): NegotiatedType | undefine
 export type InputType = MediaType
 
 const TOKEN = "[-!#$%&'*+.^_`|~0-9A-Za-z]+"
-const PARAMETER = `;\\s*(${TOKEN})\\s*=\\s*(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")\\s*`
+const PARAMETER = `;\\s*(${TOKEN})\\s*=\\s*(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")\\s*`
 const PARAMETERS = new RegExp(`^(?:${PARAMETER})*;?$`)
 
-/** From the first semicolon on. Of each name there is one. */
+/** From the first semicolon on. Each name stands for one value, however often. */
 function areParameters(text: string): boolean {
   if (!PARAMETERS.test(text)) return false
-  const names = [...text.matchAll(new RegExp(PARAMETER, 'g'))].map(([, name]) =>
-    name!.toLowerCase(),
-  )
-  return new Set(names).size === names.length
+  const values = new Map<string, string>()
+  for (const [, name, token, quoted = ''] of text.matchAll(new RegExp(PARAMETER, 'g'))) {
+    const key = name!.toLowerCase()
+    const value = token ?? quoted.replaceAll(/\\(.)/g, '$1')
+    if ((values.get(key) ?? value) !== value) return false
+    values.set(key, value)
+  }
+  return true
 }
 
 /** The type of a request body: well formed parameters are ignored, absent is JSON, all else is refused with 415. */
