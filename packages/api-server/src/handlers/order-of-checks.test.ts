@@ -586,3 +586,18 @@ test('Given an empty namespace, then what is asked is judged as far as that, and
     )
   assert.equal((await request('GET', maps)).value.kind, 'ConfigMapList')
 })
+
+test('who may not do what a path with doubled slashes would ask for hears that, and others that there is none', async () => {
+  const { request } = await createTestServer()
+  const path = '//apis/apps/v1/namespaces/n/deployments'
+  const { status, value } = await request('POST', path, {}, { 'impersonate-user': 'u' })
+  assert.deepEqual(
+    [status, value.message],
+    [
+      403,
+      'deployments.apps is forbidden: User "u" cannot create resource "deployments" in API group "apps" in the namespace "n"',
+    ],
+  )
+  const answer = await request('POST', path, {})
+  assert.deepEqual([answer.status, answer.value], [404, '404 page not found\n'])
+})

@@ -258,19 +258,18 @@ export class Pipeline {
   /** The group version of another server, or nobody's. */
   #unrouted(
     request: ServerRequest,
-    { group, version }: RequestInfo,
+    { group, version, doubledSlash }: RequestInfo,
     user: UserInfo,
   ): Answer | Promise<Answer> {
-    return (
-      this.#parts.foreign.answer(request, group, version, user) ??
-      text(404, NOT_FOUND, { 'x-content-type-options': 'nosniff' })
-    )
+    const { foreign } = this.#parts
+    return orNotFound(doubledSlash ? undefined : foreign.answer(request, group, version, user))
   }
 
   async #nonResource(request: ServerRequest, info: RequestInfo, user: UserInfo): Promise<Answer> {
     const { nonResources, metrics } = this.#parts
     const pretty = isPretty(info.query, headerOf(request.headers, 'user-agent'))
-    const found = info.malformed ? undefined : nonResources.answer(request, info, pretty, user)
+    const isNobodys = info.malformed || info.doubledSlash
+    const found = isNobodys ? undefined : nonResources.answer(request, info, pretty, user)
     if (metrics !== undefined) return metrics.measure(info, request, orNotFound(found))
     return orNotFound(found)
   }

@@ -53,6 +53,7 @@ export function findRoute(
   method: string,
   info: RequestInfo,
 ): Route | undefined {
+  if (info.doubledSlash) return undefined
   const resource = registry.get(info.group, info.version, info.resource)
   if (!registry.isBuiltInGroup(info.group)) return customRoute(resource, info)
   if (resource === undefined || info.malformed) throw routeNotFound()

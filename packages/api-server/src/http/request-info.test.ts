@@ -80,8 +80,10 @@ test('a watch or a proxy of nothing cannot be read', () => {
 })
 
 test('doubled slashes at the start match no route, and neither does what is no text', () => {
-  assert.equal(parseRequestInfo('GET', '//api/v1/pods')?.malformed, true)
-  assert.equal(parseRequestInfo('GET', '/%2fapi/v1/pods')?.malformed, true)
+  assert.equal(parseRequestInfo('GET', '//api/v1/pods')?.doubledSlash, true)
+  assert.equal(parseRequestInfo('GET', '/%2fapi/v1/pods')?.doubledSlash, true)
+  const { isResourceRequest, resource, verb } = parseRequestInfo('GET', '//api/v1/pods')!
+  assert.deepEqual([isResourceRequest, resource, verb], [true, 'pods', 'list'])
   assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/%zz')?.malformed, true)
   assert.equal(parseRequestInfo('GET', '/api/v1/namespaces/a/pods/%ff')?.malformed, true)
 })

@@ -20,8 +20,10 @@ export interface RequestInfo {
   readonly query: URLSearchParams
   /** The deprecated `/watch/` form. */
   readonly watchPath: boolean
-  /** It begins with two slashes, or is no text: no route has such a path. */
+  /** It is no text: nothing has such a path. */
   readonly malformed: boolean
+  /** It begins with two slashes: judged by what stands behind them, but no route has such a path. */
+  readonly doubledSlash: boolean
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -68,7 +70,8 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
   const path = questionMark < 0 ? target : target.slice(0, questionMark)
   const query = queryOf(target)
   const { path: unescaped, segments, malformed } = splitPath(path)
-  const other = nonResource(method, unescaped, query, malformed)
+  const oddities = { malformed, doubledSlash: unescaped.startsWith('//') }
+  const other = nonResource(method, unescaped, query, oddities)
   const grouped = segments[0] === 'apis'
   if ((!grouped && segments[0] !== 'api') || segments.length < (grouped ? 4 : 3)) return other
 
@@ -109,7 +112,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
     parts: parts.slice(1),
     query,
     watchPath,
-    malformed,
+    ...oddities,
   }
 }
 
@@ -117,7 +120,7 @@ function nonResource(
   method: string,
   path: string,
   query: URLSearchParams,
-  malformed: boolean,
+  oddities: Pick<RequestInfo, 'malformed' | 'doubledSlash'>,
 ): RequestInfo {
   const none = {
     prefix: '',
@@ -131,7 +134,7 @@ function nonResource(
     parts: [],
     watchPath: false,
   }
-  return { isResourceRequest: false, path, verb: method.toLowerCase(), query, malformed, ...none }
+  return { isResourceRequest: false, path, verb: method.toLowerCase(), query, ...oddities, ...none }
 }
 
 /** Any value except `false` and `0` is true, also the empty one. */
@@ -164,6 +167,6 @@ function splitPath(target: string): { path: string; segments: string[]; malforme
       malformed = true
     }
   }
-  if (path.startsWith('//')) return { path, segments: [], malformed: true }
-  return { path, segments: withoutLastSlashes(path).slice(1).split('/'), malformed }
+  const segments = withoutLastSlashes(path.replace(/^\/+/, '')).split('/')
+  return { path, segments, malformed }
 }
