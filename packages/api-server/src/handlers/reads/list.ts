@@ -166,7 +166,7 @@ function pageOf(
   if (!selected && limit === 0)
     return { revision, entries: Array.isArray(entries) ? entries : [...entries] }
   const found: StoredEntry[] = []
-  const pages = limit > 0 && !isOneObject(request)
+  const pages = limit > 0 && (options.continueToken !== '' || !isOneObject(request))
   for (const entry of entries) {
     // There is another page even if nothing on it will match: that is not looked at yet.
     if (pages && found.length === limit) {
@@ -180,7 +180,7 @@ function pageOf(
   return { revision, entries: found }
 }
 
-/** Who selects a name where it is the whole key asks for one object, which has no pages. */
+/** Who selects a name where it is the whole key asks for one object, which has no pages but those of a token. */
 function isOneObject({ resource, namespace, options: { fields } }: ListRequest): boolean {
   if (resource.info.namespaced && namespace === '') return false
   return !fields.matchesEverything && (fields.pinned('metadata.name') ?? '') !== ''

@@ -126,6 +126,11 @@ test('pages count what remains in the state they show: the first one for a token
       `limit=2&fieldSelector=metadata.name!=a&continue=${token(revision, '/a\u0000')}`,
       ['b,c', undefined, '/c\u0000'],
     ],
+    ['limit=1&fieldSelector=metadata.name=c', ['c', undefined, undefined]],
+    [
+      `limit=1&fieldSelector=metadata.name=c&continue=${token(revision, '/a\u0000')}`,
+      ['c', undefined, '/c\u0000'],
+    ],
   ]
   for (const [query, expected] of rows) assert.deepEqual(await page(server, query), expected, query)
 })
