@@ -17,6 +17,8 @@ test('null deletes, objects merge, everything else replaces', () => {
     [{ a: 'b' }, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
     [{}, { a: { bb: { ccc: null, d: 1 } } }, { a: { bb: { d: 1 } } }],
     [{ a: 1 }, { a: [{ b: null, c: 1 }, null, 2] }, { a: [{ c: 1 }, null, 2] }],
+    [{ a: {} }, { a: [{ b: null, c: 1 }] }, { a: [{ b: null, c: 1 }] }],
+    [{ a: [{}] }, { a: [{ b: null, c: [{ d: null }] }] }, { a: [{ c: [{}] }] }],
     [{ a: 1 }, {}, { a: 1 }],
   ]
   for (const [target, patch, expected] of cases) {

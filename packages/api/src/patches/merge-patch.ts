@@ -29,10 +29,15 @@ function mergeObject(target: JsonObject, patch: JsonObject): JsonObject {
       continue
     }
     const current = Object.hasOwn(result, key) ? result[key] : undefined
-    if (isObject(current) && isObject(value)) setOwn(result, key, mergeObject(current, value))
-    else setOwn(result, key, isObject(value) ? mergeObject({}, value) : withoutNulls(value))
+    setOwn(result, key, mergeValue(current, value))
   }
   return result
+}
+
+function mergeValue(current: unknown, value: unknown): unknown {
+  if (!isObject(current)) return withoutNulls(value)
+  // What takes the place of an object is taken as it is, with the nulls in it: so kube-apiserver does.
+  return isObject(value) ? mergeObject(current, value) : value
 }
 
 /** Nulls inside a replacing list's objects delete nothing, yet they are dropped: they never reach an object. Items stay. */
