@@ -178,10 +178,3 @@ function validateAttribute(name: string, errors: FieldErrors, field: string): vo
       'a fully qualified name must be a domain and a name separated by a slash',
     )
 }
-
-/** Asking for access to devices of others. */
-export function adminAccessFields(devices: StoredOf<DeviceClaim> | undefined): readonly number[] {
-  return (devices?.requests ?? []).flatMap((request, index: number) =>
-    request.exactly?.adminAccess === true ? [index] : [],
-  )
-}

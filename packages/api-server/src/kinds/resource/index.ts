@@ -1,32 +1,21 @@
-import type {
-  DeviceClaim,
-  DeviceClass,
-  ObjectMeta,
-  ResourceClaim,
-  ResourceClaimTemplate,
-} from '@gyropilot/api'
+import type { DeviceClass, ObjectMeta, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
 import { semanticallyEqual } from '../../registry/equality.ts'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { METADATA_FIELDS, internalForm } from '@gyropilot/schema/internal-form'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
 import { qualifiedName } from '@gyropilot/schema/validation/names'
-import type { KindRules, RuleContext, StoredOf } from '../../registry/kind-rules.ts'
+import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { subdomainInBytes } from '../names-in-bytes.ts'
-import {
-  adminAccessFields,
-  canonicalizeClaimSpec,
-  defaultClaimSpec,
-  validateClaimSpec,
-} from './claim-spec.ts'
+import { validateAdminAccess, validateAllocatedAdminAccess } from './admin-access.ts'
+import { canonicalizeClaimSpec, defaultClaimSpec, validateClaimSpec } from './claim-spec.ts'
 import { dropStatusOfDeallocated, validateClaimStatus } from './claim-status.ts'
 import { validateConfigs, validateSelectors } from './device-fields.ts'
 
 export { resourceSlice } from './resource-slice.ts'
 
 const GROUP = 'resource.k8s.io'
-const ADMIN_LABEL = 'resource.kubernetes.io/admin-access'
 
 function claimState(object: StoredOf<ResourceClaim>): string {
   const states: string[] = []
@@ -38,20 +27,6 @@ function claimState(object: StoredOf<ResourceClaim>): string {
     if ((object.status.reservedFor ?? []).length > 0) states.push('reserved')
   }
   return states.join(',')
-}
-
-/** Who may make claims in such a namespace may look at everybody's devices. */
-function validateAdminAccess(
-  devices: StoredOf<DeviceClaim> | undefined,
-  errors: FieldErrors,
-  { namespaceLabels }: RuleContext,
-): void {
-  const [first] = adminAccessFields(devices)
-  if (first === undefined || namespaceLabels?.()?.[ADMIN_LABEL] === 'true') return
-  errors.forbidden(
-    `spec.devices.requests[${first}].adminAccess`,
-    `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
-  )
 }
 
 export const resourceClaim: KindRules<ResourceClaim> = {
@@ -74,7 +49,10 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   },
   status: {
     prepareForUpdate: dropStatusOfDeallocated,
-    validateUpdate: validateClaimStatus,
+    validateUpdate(object, stored, errors, context) {
+      validateAllocatedAdminAccess(object, stored, errors, context)
+      validateClaimStatus(object, stored, errors)
+    },
   },
   columns: [
     nameColumn,

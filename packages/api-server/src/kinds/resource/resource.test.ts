@@ -183,3 +183,26 @@ test('an allocation is not changed, and nobody uses what is not allocated', () =
     /^status\.allocation: Invalid value: .*: field is immutable$/,
   )
 })
+
+test('admin access is given where the namespace allows it, and stays where it was given', () => {
+  const given = (...access: readonly (boolean | undefined)[]): Draft => ({
+    allocation: {
+      devices: {
+        results: access.map((adminAccess, index) => ({ ...result(`d${index}`), adminAccess })),
+      },
+    },
+  })
+  const refused = (before: Draft, after: Draft, labels?: Readonly<Record<string, string>>) => {
+    const errors = new FieldErrors()
+    const withLabels = { ...context, namespaceLabels: () => labels }
+    resourceClaim.status!.validateUpdate!({ status: after }, { status: before }, errors, withLabels)
+    return errors.list.map(({ field }) => field).filter((field) => field.endsWith('adminAccess'))
+  }
+  const label = { 'resource.kubernetes.io/admin-access': 'true' }
+  assert.deepEqual(refused({}, given(undefined, true, true)), [
+    'status.allocation.devices.results[1].adminAccess',
+  ])
+  assert.deepEqual(refused({}, given(false)), [])
+  assert.deepEqual(refused({}, given(true), label), [])
+  assert.deepEqual(refused(given(false, true), given(true, true)), [])
+})
