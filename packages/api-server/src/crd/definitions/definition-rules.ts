@@ -6,6 +6,7 @@ import {
   definitionName,
   validateDefinition,
   validateDefinitionUpdate,
+  validateNames,
   validateStoredVersions,
 } from './definition-validation.ts'
 import { isKnownFormat } from '@gyropilot/schema/formats'
@@ -50,6 +51,10 @@ export const definitionRules: KindRules = {
     validateDefinition(object, errors, stored)
     validateDefinitionUpdate(object, stored, errors)
     validateStoredVersions(object, errors)
+  },
+  status: {
+    validateUpdate: (object, _stored, errors) =>
+      validateNames(object['status']?.acceptedNames ?? {}, 'status.acceptedNames', errors),
   },
   warnings: formatWarnings,
   terminate(object, nowMs) {

@@ -286,3 +286,20 @@ test('each version that is stored needs an entry of its own, each entry a versio
   assert.match(missing ?? '', /^status\.storedVersions\[1\]: Invalid value: "v2": missing/)
   assert.deepEqual(others, [])
 })
+
+test('names that a status calls accepted are names', () => {
+  const refused = (acceptedNames: Draft | null): readonly string[] => {
+    const errors = new FieldErrors()
+    const object = { ...definition(), status: { acceptedNames } }
+    const context = { nowMs: 0, userName: '', featureEnabled: () => true }
+    definitionRules.status!.validateUpdate!(object, definition(), errors, context)
+    return errors.list.map(({ field }) => field)
+  }
+  assert.deepEqual(refused({ plural: '', kind: '', listKind: '' }), [])
+  assert.deepEqual(refused(null), [])
+  assert.deepEqual(refused({ plural: 'X y', kind: 'K', listKind: 'K', shortNames: ['a', ''] }), [
+    'status.acceptedNames.plural',
+    'status.acceptedNames.shortNames[1]',
+    'status.acceptedNames.listKind',
+  ])
+})

@@ -173,7 +173,7 @@ function requireNames(names: Stored, errors: FieldErrors): void {
     if (!names[name]) errors.required(`spec.names.${name}`)
 }
 
-function validateNames(names: Stored, path: string, errors: FieldErrors): void {
+export function validateNames(names: Stored, path: string, errors: FieldErrors): void {
   const label = (field: string, value: string, mixedCase: boolean): void => {
     const message = dns1035Label(mixedCase ? value.toLowerCase() : value).join(',')
     if (message === '') return

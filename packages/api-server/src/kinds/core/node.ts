@@ -69,16 +69,16 @@ const FEATURE = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/
 function validateFeatures(features: readonly string[], errors: FieldErrors): void {
   for (const [index, feature] of features.entries()) {
     const at = `status.declaredFeatures[${index}]`
+    const before = features[index - 1]
+    if (before === feature) errors.duplicate(at, feature)
+    else if (before !== undefined && before > feature)
+      errors.invalid(at, feature, 'list must be sorted alphabetically')
     if (!FEATURE.test(feature))
       errors.invalid(
         at,
         feature,
         `invalid feature name ${goQuote(feature)}: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes`,
       )
-    const before = features[index - 1]
-    if (before === feature) errors.duplicate(at, feature)
-    else if (before !== undefined && before > feature)
-      errors.invalid(at, feature, 'list must be sorted alphabetically')
   }
 }
 

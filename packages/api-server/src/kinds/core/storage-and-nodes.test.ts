@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../../registry/kind-rules.ts'
 import { createTestServer } from '../../testing/test-server.ts'
-import { createErrors, created, updateErrors } from '../fixtures.ts'
+import { createErrors, created, statusErrors, updateErrors } from '../fixtures.ts'
 
 const MERGE = { 'content-type': 'application/merge-patch+json' }
 
@@ -215,4 +215,16 @@ test('images of a node without names belong to whoever sent them, until somebody
   assert.equal(await ownerAfter('b', {}), 'a')
   assert.equal(await ownerAfter('c', { images: [{ sizeBytes: 1 }] }), 'a')
   assert.equal(await ownerAfter('d', { images: [{ names: [], sizeBytes: 1 }] }), 'd')
+})
+
+test('what is wrong with a declared feature: first its place, then its name', () => {
+  const status = { declaredFeatures: ['b', 'a', 'a'] }
+  const shown = statusErrors(NODE, {}, { status }).map((text) => text.slice(0, 63))
+  assert.deepEqual(shown, [
+    'status.declaredFeatures[0]: Invalid value: "b": invalid feature',
+    'status.declaredFeatures[1]: Invalid value: "a": list must be so',
+    'status.declaredFeatures[1]: Invalid value: "a": invalid feature',
+    'status.declaredFeatures[2]: Duplicate value: "a"',
+    'status.declaredFeatures[2]: Invalid value: "a": invalid feature',
+  ])
 })
