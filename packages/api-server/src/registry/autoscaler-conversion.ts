@@ -21,7 +21,8 @@ const CARRIERS = [METRICS, BEHAVIOR, CONDITIONS, CURRENT_METRICS]
 
 export function autoscalerToStored(draft: Draft): Draft {
   const { targetCPUUtilizationPercentage, ...spec } = (draft['spec'] ?? {}) as Draft
-  const { currentCPUUtilizationPercentage, ...status } = (draft['status'] ?? {}) as Draft
+  const { currentCPUUtilizationPercentage, currentReplicas, ...status } = (draft['status'] ??
+    {}) as Draft
   const annotations = { ...draft['metadata']?.annotations } as Record<string, string>
   const metrics: unknown[] = metricsIn(annotations[METRICS]) ?? []
   if (targetCPUUtilizationPercentage !== undefined)
@@ -50,6 +51,8 @@ export function autoscalerToStored(draft: Draft): Draft {
       ? {}
       : {
           status: {
+            // Always written in v1, and never as a zero in v2.
+            ...(currentReplicas ? { currentReplicas } : {}),
             ...status,
             ...(currentMetrics.length > 0 ? { currentMetrics } : {}),
             ...(conditions.length > 0 ? { conditions } : {}),
