@@ -1,6 +1,5 @@
 /** What becomes of a claim: its allocation, its users, and what drivers tell of devices. Contract: docs/behaviour/api-server/defaulting-and-validation.md. */
 import type {
-  AllocatedDeviceStatus,
   DeviceRequestAllocationResult,
   ResourceClaim,
   ResourceClaimConsumerReference,
@@ -8,9 +7,7 @@ import type {
 import { deepEqual } from '@gyropilot/api'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { internalForm } from '@gyropilot/schema/internal-form'
-import { parseCidr } from '@gyropilot/schema/validation/ip'
-import type { DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
-import { validateConditions } from '../conditions.ts'
+import type { DraftOf, StoredOf } from '../../registry/kind-rules.ts'
 import { validateNodeSelector } from '../core/pod/scheduling.ts'
 import { requestNames, validateRequestName, validateRequestNames } from './claim-spec.ts'
 import {
@@ -21,12 +18,19 @@ import {
   validateLabelName,
   validatePoolName,
 } from './device-fields.ts'
+import { deviceId, validateDeviceStatuses } from './device-status.ts'
 import { validateBinding } from './devices.ts'
 import { validateShareId } from './share-id.ts'
 
 const RESERVED_FOR_MAX = 256
 const RESULTS_MAX = 32
 const SOURCES = ['FromClaim', 'FromClass']
+
+/** Tolerations that a claim was allocated with are filled in as those that it asks for. */
+export function defaultAllocation({ status }: DraftOf<ResourceClaim>): void {
+  for (const { tolerations } of status?.allocation?.devices?.results ?? [])
+    for (const toleration of tolerations ?? []) toleration.operator ||= 'Equal'
+}
 
 /** What drivers told of devices that the claim no longer has is over. */
 export function dropStatusOfDeallocated(
@@ -50,7 +54,12 @@ export function validateClaimStatus(
 ): void {
   const { reservedFor = [], allocation, devices = [] } = object.status ?? {}
   validateUsers(reservedFor, errors, 'status.reservedFor')
-  validateDevices(devices, new Set(resultsOf(object).map(deviceId)), errors, 'status.devices')
+  validateDeviceStatuses(
+    devices,
+    new Set(resultsOf(object).map(deviceId)),
+    errors,
+    'status.devices',
+  )
   if (reservedFor.length > 0 && !allocation)
     errors.forbidden('status.reservedFor', 'may not be specified when `allocated` is not set')
   const before = stored.status?.allocation
@@ -107,52 +116,8 @@ function validateAllocation(
   if (nodeSelector) validateNodeSelector(nodeSelector, errors, `${field}.nodeSelector`)
 }
 
-function validateDevices(
-  devices: readonly StoredOf<AllocatedDeviceStatus>[],
-  allocated: ReadonlySet<string>,
-  errors: FieldErrors,
-  field: string,
-): void {
-  for (const [index, device] of devices.entries()) {
-    const at = `${field}[${index}]`
-    validateDriver(device.driver, errors, `${at}.driver`)
-    validatePoolName(device.pool, errors, `${at}.pool`)
-    validateLabelName(device.device, errors, `${at}.device`)
-    if (device.shareID !== undefined) validateShareId(device.shareID, errors, `${at}.shareID`)
-    if (!allocated.has(deviceId(device)))
-      errors.invalid(at, printedId(device), 'must be an allocated device in the claim')
-    validateConditions(device.conditions ?? [], errors, `${at}.conditions`)
-    for (const [position, text] of (device.networkData?.ips ?? []).entries())
-      if (parseCidr(text) === undefined)
-        errors.invalid(
-          `${at}.networkData.ips[${position}]`,
-          text,
-          'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
-        )
-  }
-  refuseRepeated(devices, deviceId, errors, field, printedId)
-}
-
 function resultsOf({
   status,
 }: StoredOf<ResourceClaim>): readonly StoredOf<DeviceRequestAllocationResult>[] {
   return status?.allocation?.devices?.results ?? []
-}
-
-function deviceId({
-  driver,
-  pool,
-  device,
-  shareID = '',
-}: StoredOf<DeviceRequestAllocationResult | AllocatedDeviceStatus>): string {
-  return `${driver}/${pool}/${device}/${shareID}`
-}
-
-function printedId({
-  driver = '',
-  pool = '',
-  device = '',
-  shareID = '',
-}: StoredOf<AllocatedDeviceStatus>): Stored {
-  return { Driver: driver, Pool: pool, Device: device, ShareID: shareID }
 }

@@ -6,6 +6,7 @@ import type {
   OpaqueDeviceConfiguration,
 } from '@gyropilot/api'
 import { cel, deviceSelectors } from '@gyropilot/cel/load'
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateQualifiedName } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain, labelValue } from '@gyropilot/schema/validation/names'
@@ -137,10 +138,15 @@ function validateOpaque(
   const { parameters } = opaque
   const at = `${field}.opaque.parameters`
   if (parameters === undefined || parameters === null) errors.required(at)
-  else if (typeof parameters !== 'object' || Array.isArray(parameters))
-    errors.invalid(at, '<value omitted>', 'must be a valid JSON object')
-  else if (Buffer.byteLength(JSON.stringify(parameters)) > PARAMETERS_BYTES_MAX)
-    errors.tooLong(at, PARAMETERS_BYTES_MAX)
+  else validateRawObject(parameters, errors, at)
+}
+
+/** What only a driver understands. */
+export function validateRawObject(value: unknown, errors: FieldErrors, field: string): void {
+  if (typeof value !== 'object' || Array.isArray(value))
+    errors.invalid(field, '<value omitted>', 'must be a valid JSON object')
+  else if (Buffer.byteLength(stringifyExact(value)) > PARAMETERS_BYTES_MAX)
+    errors.tooLong(field, PARAMETERS_BYTES_MAX)
 }
 
 export function validateConfigs<T extends StoredOf<DeviceClaimConfiguration>>(

@@ -71,14 +71,16 @@ export function validateBinding(
   validateConditions(failures, errors, `${field}.bindingFailureConditions`)
   // However many they are.
   refuseRepeated(conditions, (type) => type, errors, `${field}.bindingConditions`)
-  refuseRepeated(failures, (type) => type, errors, `${field}.bindingFailureConditions`)
-  for (const [index, failure] of failures.entries())
+  for (const [index, failure] of failures.entries()) {
+    const at = `${field}.bindingFailureConditions[${index}]`
+    if (failures.indexOf(failure) < index) errors.duplicate(at, failure)
     if (conditions.includes(failure))
       errors.invalid(
-        `${field}.bindingFailureConditions[${index}]`,
+        at,
         failure,
         'bindingFailureConditions must not overlap with bindingConditions',
       )
+  }
   if (conditions.length > 0 && failures.length === 0)
     errors.invalid(
       `${field}.bindingFailureConditions`,

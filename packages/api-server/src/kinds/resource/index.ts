@@ -10,7 +10,7 @@ import { ageColumn, column, nameColumn } from '../columns.ts'
 import { subdomainInBytes } from '../names-in-bytes.ts'
 import { validateAdminAccess, validateAllocatedAdminAccess } from './admin-access.ts'
 import { canonicalizeClaimSpec, defaultClaimSpec, validateClaimSpec } from './claim-spec.ts'
-import { dropStatusOfDeallocated, validateClaimStatus } from './claim-status.ts'
+import { defaultAllocation, dropStatusOfDeallocated, validateClaimStatus } from './claim-status.ts'
 import { validateConfigs, validateSelectors } from './device-fields.ts'
 
 export { resourceSlice } from './resource-slice.ts'
@@ -36,7 +36,10 @@ export const resourceClaim: KindRules<ResourceClaim> = {
   prepareForCreate(object) {
     object.status = {}
   },
-  defaults: (object) => defaultClaimSpec(object.spec?.devices),
+  defaults(object) {
+    defaultClaimSpec(object.spec?.devices)
+    defaultAllocation(object)
+  },
   canonicalize: (object) => canonicalizeClaimSpec(object.spec?.devices),
   validateFirst: (object, errors, context) =>
     validateAdminAccess(object.spec?.devices, errors, context),

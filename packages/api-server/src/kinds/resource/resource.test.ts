@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
-import { context, createErrors, created, updateErrors } from '../fixtures.ts'
+import { context, createErrors, created, decoded, updateErrors } from '../fixtures.ts'
 import type { KindName } from '../fixtures.ts'
 import { resourceClaim } from './index.ts'
 
@@ -205,4 +205,71 @@ test('admin access is given where the namespace allows it, and stays where it wa
   assert.deepEqual(refused({}, given(false)), [])
   assert.deepEqual(refused({}, given(true), label), [])
   assert.deepEqual(refused(given(false, true), given(true, true)), [])
+})
+
+test('what drivers tell of a device: data is an object, and addresses are few, canonical and told once', () => {
+  const allocation = { devices: { results: [result('a')] } }
+  const told = (status: Draft): readonly string[] => {
+    const device = { ...deviceStatus('a'), ...status }
+    return statusUpdate({ allocation }, { allocation, devices: [device] }).errors.map((text) =>
+      text.replace('status.devices[0].', ''),
+    )
+  }
+  const condition = { status: 'True', reason: 'R', lastTransitionTime: '2024-01-01T00:00:00Z' }
+  const ips = (...list: readonly string[]): Draft => ({ networkData: { ips: list } })
+  const cases: readonly (readonly [Draft, readonly string[]])[] = [
+    [{ data: { a: 1 }, ...ips('1.2.3.4/24', '1.2.3.0/24', 'fd00::1/64') }, []],
+    [{ data: [1] }, ['data: Invalid value: "<value omitted>": must be a valid JSON object']],
+    [{ data: { a: 'x'.repeat(10_240) } }, ['data: Too long: may not be more than 10240 bytes']],
+    [
+      { conditions: many(9, (index) => ({ ...condition, type: `A${index}` })) },
+      ['conditions: Too many: 9: must have at most 8 items'],
+    ],
+    [
+      { networkData: { interfaceName: 'é'.repeat(129), hardwareAddress: 'x'.repeat(129) } },
+      [
+        'networkData.interfaceName: Too long: may not be more than 256 bytes',
+        'networkData.hardwareAddress: Too long: may not be more than 128 bytes',
+      ],
+    ],
+    [
+      { networkData: { ips: many(17, () => 'x') } },
+      ['networkData.ips: Too many: 17: must have at most 16 items'],
+    ],
+    [
+      ips('1.2.3.4', '01.2.3.4/032', 'FD00:0::1/64', '::ffff:1.2.3.4/120', '1.2.3.4'),
+      [
+        'networkData.ips[0]: Invalid value: "1.2.3.4": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
+        'networkData.ips[1]: Invalid value: "01.2.3.4/032": must be in canonical form ("1.2.3.4/32")',
+        'networkData.ips[2]: Invalid value: "FD00:0::1/64": must be in canonical form ("fd00::1/64")',
+        'networkData.ips[3]: Invalid value: "::ffff:1.2.3.4/120": must be in canonical form ("1.2.3.4/24")',
+        'networkData.ips[4]: Invalid value: "1.2.3.4": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
+        'networkData.ips[4]: Duplicate value: "1.2.3.4"',
+      ],
+    ],
+  ]
+  for (const [status, errors] of cases) assert.deepEqual(told(status), errors)
+})
+
+test('tolerations that a claim was allocated with compare for equality unless they say otherwise', () => {
+  const tolerations = [{ key: 'k', value: 'v' }, { operator: 'Exists' }]
+  const object = {
+    ...claim({ requests: [request()] }),
+    status: { allocation: { devices: { results: [{ ...result('a'), tolerations }] } } },
+  }
+  const [first] = decoded(CLAIM, object).status.allocation.devices.results
+  assert.deepEqual(
+    first.tolerations.map(({ operator }: { operator: string }) => operator),
+    ['Equal', 'Exists'],
+  )
+})
+
+test('a failure condition that is told twice and is a condition, too, is both in its place', () => {
+  const bound = { ...result('a'), bindingConditions: ['c'], bindingFailureConditions: ['c', 'c'] }
+  const status = { allocation: { devices: { results: [bound] } } }
+  const errors = statusUpdate({}, status).errors.filter((text) => text.includes('Failure'))
+  assert.deepEqual(
+    errors.map((text) => /Failure\w+(\[.\]: \w+)/.exec(text)![1]),
+    ['[0]: Invalid', '[1]: Duplicate', '[1]: Invalid'],
+  )
 })
