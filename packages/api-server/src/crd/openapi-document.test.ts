@@ -131,3 +131,16 @@ test('the document has the schemas that it refers to, and no others but those of
     [{ group: '', kind: 'DeleteOptions', version: 'v1' }],
   )
 })
+
+test('integers beyond doubles in a schema stand in the document as they are', async () => {
+  const server = await createTestServer()
+  const text = JSON.stringify(definition('Cluster', 'tanks', 'Tank')).replace(
+    '"replicas":{"type":"integer"}',
+    '"replicas":{"type":"integer","default":9007199254740993}',
+  )
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  await server.request('POST', definitions, text)
+  for (let i = 0; i < 20; i++) await turn()
+  const { status, value } = await server.request('GET', '/openapi/v3/apis/example.com/v1beta1')
+  assert.deepEqual([status, value.includes('"default":9007199254740993')], [200, true])
+})

@@ -5,6 +5,7 @@
 import apps from '@gyropilot/api/openapi/apis__apps__v1.json' with { type: 'json' }
 import coordination from '@gyropilot/api/openapi/apis__coordination.k8s.io__v1.json' with { type: 'json' }
 import scheduling from '@gyropilot/api/openapi/apis__scheduling.k8s.io__v1.json' with { type: 'json' }
+import { stringifyExact } from '@gyropilot/schema/exact-json'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { CustomDefinition } from './custom-resource.ts'
@@ -84,7 +85,7 @@ function referredTo(
   schemas: Readonly<Record<string, JsonObject>>,
   found: Record<string, JsonObject> = {},
 ): Record<string, JsonObject> {
-  for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+  for (const [, name] of stringifyExact(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
     const schema = schemas[name!]
     if (schema === undefined || found[name!] !== undefined) continue
     found[name!] = schema

@@ -273,3 +273,8 @@ test('a failure condition that is told twice and is a condition, too, is both in
     ['[0]: Invalid', '[1]: Duplicate', '[1]: Invalid'],
   )
 })
+
+test('opaque parameters may have integers beyond doubles', () => {
+  const opaque = { driver: 'd.example.com', parameters: { a: 9007199254740993n } }
+  assert.deepEqual(createErrors(CLASS, { spec: { config: [{ opaque }] } }), [])
+})
