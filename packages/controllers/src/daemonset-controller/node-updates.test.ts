@@ -61,3 +61,23 @@ test('pods of other owners and of nobody do not count', () => {
   const replica = { ...daemonPod('n'), metadata: { ...daemonPod('n').metadata, ownerReferences } }
   assert.deepEqual(concernedBy(node('n'), [daemonSet()], [replica], nodeDecisions()), ['ns/ds'])
 })
+
+test('pods of a former DaemonSet of the name do not count', () => {
+  const former = daemonPod('n', {
+    owner: { ...daemonSet(), metadata: { ...daemonSet().metadata, uid: 'former' } },
+  })
+  assert.deepEqual(concernedBy(node('n'), [daemonSet()], [former], nodeDecisions()), ['ns/ds'])
+})
+
+test('a node that came back under a pod is news: what is counted was counted without it', () => {
+  const made = <T extends { metadata?: object }>(object: T, creationTimestamp: string): T => ({
+    ...object,
+    metadata: { ...object.metadata, creationTimestamp },
+  })
+  const pod = made(daemonPod('n'), '2026-01-01T00:00:05Z')
+  const news = (nodeMade: string, options = {}): readonly string[] =>
+    concernedBy(made(node('n', options), nodeMade), [daemonSet()], [pod], nodeDecisions())
+  assert.deepEqual(news('2026-01-01T00:00:06Z'), ['ns/ds'])
+  assert.deepEqual(news('2026-01-01T00:00:05Z'), [])
+  assert.deepEqual(news('2026-01-01T00:00:06Z', closed), [])
+})

@@ -19,23 +19,31 @@ export const nodeWatch: Watch<Node> = {
       : [current.metadata?.name ?? ''],
 }
 
-/** Keys of the DaemonSets for which the node has a pod too few or too many, or may have had. */
+/**
+ * Keys of the DaemonSets for which the node has a pod too few or too many, or may have had. Pods of a former namesake are none
+ * of theirs, and a pod that is older than its node was counted while there was no such node.
+ */
 export function concernedBy(
   node: Node,
   daemonSets: readonly DaemonSet[],
   podsOnNode: readonly Pod[],
   decide: DecideNode,
 ): readonly string[] {
-  const withPods = new Set<string>()
-  for (const pod of podsOnNode) {
+  const byOwner = Map.groupBy(podsOnNode, (pod) => {
     const owner = controllerOf(pod)
-    if (owner?.kind === 'DaemonSet') withPods.add(`${pod.metadata?.namespace}/${owner.name}`)
-  }
+    return owner?.kind === 'DaemonSet' ? owner.uid : undefined
+  })
   return daemonSets
     .filter((daemonSet) => {
       const { shouldRun, shouldContinueRunning } = decide(daemonSet, node)
-      if (!withPods.has(keyOf(daemonSet))) return shouldRun
+      const own = byOwner.get(daemonSet.metadata?.uid)
+      if (own === undefined) return shouldRun
+      if (shouldRun && own.some((pod) => isOlder(pod, node))) return true
       return !shouldContinueRunning || (daemonSet.status?.numberMisscheduled ?? 0) > 0
     })
     .map(keyOf)
+}
+
+function isOlder(pod: Pod, node: Node): boolean {
+  return (pod.metadata?.creationTimestamp ?? '') < (node.metadata?.creationTimestamp ?? '')
 }
