@@ -171,6 +171,26 @@ scenario('Given a claim is deleted, Then its volume and its data go.', async (wo
 })
 
 scenario(
+  'Given a volume that is being deleted, When it is to be kept after all, Then nothing holds it once its claim is gone.',
+  async (world) => {
+    await newClaim(world, 'data')
+    await world.of(resources.pods).create(userOf('data'))
+    await untilPod(world, 'user', runs)
+    const { metadata } = await volumeOf(world, 'data')
+    const name = metadata?.name ?? ''
+    const volumes = world.of(resources.persistentvolumes)
+    await volumes.delete(name)
+    const value = { spec: { persistentVolumeReclaimPolicy: 'Retain' } }
+    await volumes.patch(name, { type: 'merge', value })
+    await world.of(resources.persistentvolumeclaims).delete('data')
+    await world.of(resources.pods).delete('user')
+    await world.until('the volume is gone', WITHIN_MS, async () =>
+      (await world.find(resources.persistentvolumes, name)) ? undefined : true,
+    )
+  },
+)
+
+scenario(
   'Given a driver that fails twice, Then the claim is bound at the third try, and events tell why not before.',
   async (world) => {
     await newClass(world, {

@@ -53,7 +53,7 @@ export class VolumeDeleter {
   /** Whoever deletes the object of a volume that is to be deleted waits for its storage to go. */
   async #keepGuarded(volume: PersistentVolume): Promise<void> {
     const guarded = hasFinalizer(volume, DELETION_FINALIZER)
-    if (isTerminating(volume) || guarded === isToBeDeleted(volume)) return
+    if (guarded === isToBeDeleted(volume) || (isTerminating(volume) && !guarded)) return
     await this.#update(
       guarded
         ? withoutFinalizer(volume, DELETION_FINALIZER)
