@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { groupResourceOf, resources } from '@gyropilot/api'
-import type { ResourceType } from '@gyropilot/api'
+import { POD_GROUPS, groupResourceOf, resources } from '@gyropilot/api'
+import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import type { Objects } from '../simulated/objects.ts'
 import { endStateRules } from './end-state.ts'
 
@@ -14,7 +14,11 @@ function problems(rule: string, world: World): readonly string[] {
   const everything = world.flatMap(([type, objects]) =>
     objects.map((object) => ({ collection: groupResourceOf(type), object })),
   )
-  const objects = { all: of, everything: () => everything } as unknown as Objects
+  const find = (type: ResourceType, namespace: string | undefined, name: string) =>
+    (of(type) as readonly KubernetesObject[]).find(
+      (found) => found.metadata?.namespace === namespace && found.metadata?.name === name,
+    )
+  const objects = { all: of, find, everything: () => everything } as unknown as Objects
   return [...endStateRules[rule]!(objects)]
 }
 
@@ -233,5 +237,92 @@ test('quotas count pods in their scopes, and objects; what no rule counts may be
   ])
   assert.deepEqual(said(quota({ pods: '9' }, { pods: '3' }, {}, { pods: '8' })), [
     'ResourceQuota x/a limits pods to 8, not 9',
+  ])
+})
+
+test('a claim in deletion that a pod on a node still names is left, also when the pod has ended', () => {
+  const rule = 'nothing is left half deleted'
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  const claim = { kind: 'PersistentVolumeClaim', metadata: { ...metadata, deletionTimestamp } }
+  const world = (nodeName?: string): World => [
+    [resources.persistentvolumeclaims as ResourceType, [claim]],
+    [
+      resources.pods as ResourceType,
+      [
+        {
+          metadata: { name: 'p', namespace: 'x' },
+          spec: { nodeName, volumes: [{ persistentVolumeClaim: { claimName: 'a' } }] },
+          status: { phase: 'Succeeded' },
+        },
+      ],
+    ],
+  ]
+  assert.deepEqual(problems(rule, world('node-1')), [])
+  assert.equal(problems(rule, world()).length, 1)
+})
+
+test('a claim that is reserved for a PodGroup of former times is found', () => {
+  const rule = 'claims for devices are reserved for who uses them'
+  const user = { apiGroup: POD_GROUPS.group, resource: POD_GROUPS.resource, name: 'g', uid: '7' }
+  const world = (uid: string): World => [
+    [POD_GROUPS as ResourceType, [{ metadata: { name: 'g', namespace: 'x', uid } }]],
+    [resources.resourceclaims as ResourceType, [{ metadata, status: { reservedFor: [user] } }]],
+  ]
+  assert.deepEqual(problems(rule, world('7')), [])
+  assert.deepEqual(problems(rule, world('8')), [
+    'ResourceClaim x/a is reserved for PodGroup g, which is gone',
+  ])
+})
+
+test('nothing is asked for a pod whose PodGroup is not there', () => {
+  const rule = 'pods have the claims of their templates'
+  const template = { metadata: { name: 't', namespace: 'x' } }
+  const world = (...groups: readonly object[]): World => [
+    [POD_GROUPS as ResourceType, groups],
+    [resources.resourceclaimtemplates as ResourceType, [template]],
+    [
+      resources.pods as ResourceType,
+      [
+        {
+          metadata,
+          spec: {
+            schedulingGroup: { podGroupName: 'g' },
+            resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 't' }],
+          },
+          status: { phase: 'Running' },
+        },
+      ],
+    ],
+  ]
+  assert.deepEqual(problems(rule, world()), [])
+  assert.deepEqual(problems(rule, world({ metadata: { name: 'g', namespace: 'x' } })), [
+    'Pod x/a has 0 claims for gpu',
+  ])
+})
+
+test('slices with other ports than those of their Service are found', () => {
+  const rule = 'EndpointSlices have the ports of their Service'
+  const labels = {
+    'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    'kubernetes.io/service-name': 'a',
+  }
+  const spec = { selector: { app: 'a' }, ports: [{ port: 80, targetPort: 8080 }] }
+  const world = (port: number): World => [
+    [resources.services as ResourceType, [{ metadata, spec }]],
+    [
+      resources.endpointslices as ResourceType,
+      [
+        {
+          kind: 'EndpointSlice',
+          metadata: { name: 's', namespace: 'x', labels },
+          endpoints: [{ addresses: ['10.0.0.1'] }],
+          ports: [{ name: '', port }],
+        },
+      ],
+    ],
+  ]
+  assert.deepEqual(problems(rule, world(8080)), [])
+  assert.deepEqual(problems(rule, world(80)), [
+    'EndpointSlice x/s has the ports :80, its Service :8080',
   ])
 })

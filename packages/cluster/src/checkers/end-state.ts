@@ -44,6 +44,7 @@ import {
   endpoints,
   mirroredSlices,
   replicationControllers,
+  slicePorts,
 } from './end-state-rules/service-rules.ts'
 
 /** Problems, in words. */
@@ -68,6 +69,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'autoscalers have what they want': autoscalers,
   'volumes are attached where pods need them, and to one node where they are for one': attachments,
   'EndpointSlices show the pods of their Service': endpointSlices,
+  'EndpointSlices have the ports of their Service': slicePorts,
   'ReplicationControllers have the pods they ask for': replicationControllers,
   'Endpoints list the pods of their Service': endpoints,
   'slices mirror the Endpoints that are kept by hand': mirroredSlices,
@@ -100,12 +102,12 @@ function* halfDeleted(objects: Objects): Iterable<string> {
   }
 }
 
-/** Such a claim goes with its last pod. */
+/** Such a claim goes with its last pod; one that has ended counts as well. */
 function isClaimInUse({ kind, metadata }: KubernetesObject, objects: Objects): boolean {
   if (kind !== 'PersistentVolumeClaim') return false
   return objects
     .all(resources.pods, metadata?.namespace)
-    .filter((pod) => isPodActive(pod) && pod.spec?.nodeName !== undefined)
+    .filter(({ spec }) => spec?.nodeName !== undefined)
     .some((pod) =>
       (pod.spec?.volumes ?? []).some((volume) => claimNameOf(pod, volume) === metadata?.name),
     )

@@ -36,11 +36,12 @@ export function ordinals(report: Report, clock: Clock, objects: Objects): Cluste
     ranges.set(uid, [...known, { start, end, untilMs: Infinity }])
   }
 
-  function wasAskedFor(uid: string, ordinal: number): boolean {
+  /** The first ordinals of what was asked for with this ordinal in it. */
+  function startsWith(uid: string, ordinal: number): readonly number[] {
     const nowMs = clock.monotonicMs()
-    return (ranges.get(uid) ?? []).some(
-      ({ start, end, untilMs }) => untilMs > nowMs && ordinal >= start && ordinal < end,
-    )
+    return (ranges.get(uid) ?? [])
+      .filter(({ start, end, untilMs }) => untilMs > nowMs && ordinal >= start && ordinal < end)
+      .map(({ start }) => start)
   }
 
   function checkCreated(pod: Pod): void {
@@ -54,7 +55,7 @@ export function ordinals(report: Report, clock: Clock, objects: Objects): Cluste
     for (const other of siblings)
       if (ordinalOf(other) === ordinal)
         report('ordinals', `pod ${namespace}/${name} was made beside ${other.metadata?.name}`)
-    if (!wasAskedFor(owner.uid, ordinal))
+    if (startsWith(owner.uid, ordinal).length === 0)
       report('ordinals', `pod ${namespace}/${name} was made and its ordinal was not asked for`)
     const set = objects.find(resources.statefulsets, namespace, owner.name)
     if (set?.metadata?.uid === owner.uid && set.spec?.podManagementPolicy === 'OrderedReady')
@@ -64,7 +65,8 @@ export function ordinals(report: Report, clock: Clock, objects: Objects): Cluste
   function checkOrder(set: StatefulSet, ordinal: number, siblings: readonly Pod[]): void {
     const present = new Set(siblings.map(ordinalOf))
     const { uid, namespace, name } = set.metadata ?? {}
-    for (let below = set.spec?.ordinals?.start ?? 0; below < ordinal; below += 1) {
+    const start = Math.max(0, ...startsWith(uid ?? '', ordinal))
+    for (let below = start; below < ordinal; below += 1) {
       const seenMs = lastSeenMs.get(`${uid}/${below}`) ?? -Infinity
       if (!present.has(below) && clock.monotonicMs() - seenMs > WINDOW_MS)
         report('ordinals', `pod ${ordinal} of ${namespace}/${name} was made without pod ${below}`)

@@ -15,7 +15,7 @@ export function* statefulSets(objects: Objects): Iterable<string> {
       .filter((revision) => controllerOf(revision)?.uid === uid)
     const isStuck = pods.some((pod) => !isPodReady(pod))
     if (!isStuck) yield* podsInPlace(text, set, pods)
-    yield* identities(text, pods, revisions)
+    yield* identities(text, set, pods, revisions)
     yield* history(text, set, pods, revisions)
     if (!isStuck) yield* rollout(text, set, pods)
     const { replicas = 0, readyReplicas = 0 } = set.status ?? {}
@@ -40,6 +40,7 @@ function* podsInPlace(text: string, set: StatefulSet, pods: readonly Pod[]): Ite
 
 function* identities(
   text: string,
+  set: StatefulSet,
   pods: readonly Pod[],
   revisions: readonly ControllerRevision[],
 ): Iterable<string> {
@@ -48,8 +49,13 @@ function* identities(
     if (labels['statefulset.kubernetes.io/pod-name'] !== name)
       yield `pod ${name} of ${text} has the label of another`
     const hash = labels['controller-revision-hash']
-    // Who adopts a pod does not give it a revision.
-    if (hash !== undefined && !revisions.some((revision) => revision.metadata?.name === hash))
+    // Who adopts a pod does not give it a revision, and one that is older than the set may have that of a former set.
+    const isOlder = (metadata?.creationTimestamp ?? '') < (set.metadata?.creationTimestamp ?? '')
+    if (
+      hash !== undefined &&
+      !isOlder &&
+      !revisions.some((revision) => revision.metadata?.name === hash)
+    )
       yield `pod ${name} of ${text} is of revision ${hash}, which is not there`
   }
 }

@@ -21,7 +21,10 @@ export function* deviceClaimsOfPods(objects: Objects): Iterable<string> {
     if (!isPodActive(pod)) continue
     const { namespace, name } = pod.metadata ?? {}
     const claims = objects.all(resources.resourceclaims, namespace)
-    const group = objects.find(POD_GROUPS, namespace, podGroupNameOf(pod) ?? '')
+    const groupName = podGroupNameOf(pod)
+    const group = objects.find(POD_GROUPS, namespace, groupName ?? '')
+    // Nothing is made for a pod whose group is not there.
+    if (groupName !== undefined && group === undefined) continue
     for (const entry of pod.spec?.resourceClaims ?? []) {
       const template = entry.resourceClaimTemplateName
       if (template === undefined) continue
@@ -42,12 +45,16 @@ export function* deviceClaimsOfPods(objects: Objects): Iterable<string> {
   }
 }
 
-/** Claims are reserved for pods that use them, and nobody keeps what nobody uses. */
+/** Claims are reserved for pods and PodGroups that use them, and nobody keeps what nobody uses. */
 export function* deviceClaims(objects: Objects): Iterable<string> {
   for (const claim of objects.all(resources.resourceclaims)) {
     const { namespace, name } = claim.metadata ?? {}
     const text = `ResourceClaim ${namespace}/${name}`
     for (const user of claim.status?.reservedFor ?? []) {
+      if (user.resource === POD_GROUPS.resource && user.apiGroup === POD_GROUPS.group) {
+        if (objects.find(POD_GROUPS, namespace, user.name)?.metadata?.uid !== user.uid)
+          yield `${text} is reserved for PodGroup ${user.name}, which is gone`
+      }
       if (user.resource !== 'pods' || user.apiGroup) continue
       const pod = objects.find(resources.pods, namespace, user.name)
       if (pod === undefined || pod.metadata?.uid !== user.uid)

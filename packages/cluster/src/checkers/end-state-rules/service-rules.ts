@@ -47,6 +47,30 @@ export function* replicationControllers(objects: Objects): Iterable<string> {
   }
 }
 
+/** Slices with endpoints have the ports of their Service; here target ports are numbers or left out. */
+export function* slicePorts(objects: Objects): Iterable<string> {
+  for (const slice of objects.all(resources.endpointslices)) {
+    const { labels = {}, namespace } = slice.metadata ?? {}
+    if (labels['endpointslice.kubernetes.io/managed-by'] !== 'endpointslice-controller.k8s.io')
+      continue
+    const name = labels['kubernetes.io/service-name'] ?? ''
+    const service = objects.find(resources.services, namespace, name)
+    const isShown = service?.spec?.selector != null && service.spec.type !== 'ExternalName'
+    if (!isShown || (slice.endpoints ?? []).length === 0) continue
+    const wanted = portsText(
+      service.spec?.ports?.map((each) => ({ ...each, port: each.targetPort ?? each.port })),
+    )
+    const found = portsText(slice.ports)
+    if (found !== wanted) yield `${nameOf(slice)} has the ports ${found}, its Service ${wanted}`
+  }
+}
+
+const portsText = (ports: readonly { name?: string; port?: number | string }[] = []): string =>
+  ports
+    .map(({ name = '', port }) => `${name}:${port}`)
+    .toSorted()
+    .join()
+
 /** Endpoints list the pods of their Service that have an address and stay, each as ready as it is. */
 export function* endpoints(objects: Objects): Iterable<string> {
   for (const service of objects.all(resources.services)) {

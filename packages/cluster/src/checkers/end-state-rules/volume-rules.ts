@@ -68,14 +68,18 @@ export function* volumes(objects: Objects): Iterable<string> {
   }
 }
 
-/** Whoever only waits for a volume that can be made gets it. */
+/** Whoever only waits for a volume that can be made gets it; for a pod that has its node already nobody chooses one for a later claim. */
 export function* waitingPods(objects: Objects): Iterable<string> {
   for (const pod of objects.all(resources.pods)) {
     if (!isPodActive(pod)) continue
     const used = claimsOf(pod, objects)
     if (used.some((claim) => claim === undefined || isTerminating(claim))) continue
     for (const claim of used)
-      if (claim?.status?.phase === 'Pending' && claim.spec?.storageClassName === STANDARD)
+      if (
+        claim?.status?.phase === 'Pending' &&
+        claim.spec?.storageClassName === STANDARD &&
+        !(pod.spec?.nodeName !== undefined && isYounger(claim, pod))
+      )
         yield `${textOf(claim)} waits, and so does Pod ${pod.metadata?.namespace}/${pod.metadata?.name}`
   }
 }
@@ -103,6 +107,10 @@ export function* volumesOfNodes(objects: Objects): Iterable<string> {
     if (!used.has(`${spec?.nodeName} ${name}`))
       yield `VolumeAttachment ${metadata?.name} to ${spec?.nodeName} is of no use to any pod`
   }
+}
+
+function isYounger(claim: PersistentVolumeClaim, pod: Pod): boolean {
+  return (claim.metadata?.creationTimestamp ?? '') > (pod.metadata?.creationTimestamp ?? '')
 }
 
 function claimsOf(pod: Pod, objects: Objects): readonly (PersistentVolumeClaim | undefined)[] {
