@@ -7,14 +7,16 @@ const RUNS = [
   { intensity: 0, seeds: 2 },
   { intensity: 1, seeds: 6 },
   { intensity: 4, seeds: 3 },
+  { intensity: 1, seeds: 1, podGroups: true },
 ]
 
-for (const { intensity, seeds } of RUNS) {
+for (const { intensity, seeds, podGroups = false } of RUNS) {
   for (let index = 1; index <= seeds; index++) {
-    const seed = `ci-${intensity}-${index}`
+    const seed = `ci-${intensity}-${index}${podGroups ? '-groups' : ''}`
     test(`seed ${seed}: whatever goes wrong, everything ends at its spec and rests`, async () => {
-      const outcome = await simulate({ seed, minutes: 6, rates: scaled(intensity) })
-      const replay = `gyro simulate --seed ${seed} --minutes 6 --intensity ${intensity}`
+      const outcome = await simulate({ seed, minutes: 6, rates: scaled(intensity), podGroups })
+      const flags = `--minutes 6 --intensity ${intensity}${podGroups ? ' --pod-groups' : ''}`
+      const replay = `gyro simulate --seed ${seed} ${flags}`
       assert.deepEqual(outcome.violations, [], `play it again: ${replay}`)
       assert.ok(outcome.writes > 50)
       assert.equal(Object.keys(outcome.faults).length > 0, intensity > 0)

@@ -10,6 +10,7 @@ import { isFault, isOperation } from './faults/schedule.ts'
 import type { Schedule } from './faults/schedule.ts'
 import { ScheduledFaults } from './faults/scheduled-faults.ts'
 import { RandomUser } from './model/random-user.ts'
+import { SHARED_CLAIM_GATES, podGroups } from './scenarios/pod-groups.ts'
 import { clusterOf } from './scenarios/scenario.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { createCluster } from './simulated/simulated-cluster.ts'
@@ -30,6 +31,10 @@ export interface SimulationRun {
   readonly managers?: number
   /** There is a cloud, which fails now and then too. Default: as `scenario` has it. */
   readonly cloud?: boolean
+  /** Mean pause of the random user between two operations. Default 5 s. */
+  readonly pauseMs?: number
+  /** PodGroups are served, and share claims for devices with their pods: an alpha gate. Default false. */
+  readonly podGroups?: boolean
   /** Played once in the place of the random user; the rest of the time only passes. */
   readonly scenario?: Scenario
   /** In the place of random faults and a random user: exactly this. */
@@ -75,6 +80,7 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const { scenario } = run
   const cluster = await createCluster({
     ...(scenario && clusterOf(scenario)),
+    ...(run.podGroups && { installed: podGroups.installed, featureGates: SHARED_CLAIM_GATES }),
     seed,
     nodes,
     managers,
@@ -86,7 +92,7 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   await scenario?.prepare?.(cluster)
   const faults = faultsOf(run, cluster)
   const isOver = (): boolean => watchdog.violations.some(({ checker }) => checker === run.stopAt)
-  const user = new RandomUser(cluster, { isOver })
+  const user = new RandomUser(cluster, { isOver, meanPauseMs: run.pauseMs })
   let phase: Progress['phase'] = 'working'
   const tell = (): void => {
     onProgress?.({

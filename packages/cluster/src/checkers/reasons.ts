@@ -12,6 +12,8 @@ const MADE_FOR_SOMEBODY = new Set([
   'jobs.batch',
   'endpointslices.discovery.k8s.io',
 ])
+/** An annotation that a user sets who cuts an object off from its owner himself. */
+export const CUT_OFF = 'example.com/cut-off'
 const MANAGER = 'kube-controller-manager'
 
 /**
@@ -39,12 +41,17 @@ export function reasons(report: Report, objects: Objects): ClusterObserver {
       }
       const before = controllerOf((previous ?? {}) as KubernetesObject)
       if (before === undefined || controllerOf(made)?.uid === before.uid) return
+      if (cutOff(made) !== cutOff(previous as KubernetesObject)) return
       const owner = find(before.uid)
       if (owner === undefined || leaving.has(before.uid) || !selects(owner, made)) return
       if ((previous as KubernetesObject).metadata?.deletionTimestamp !== undefined) return
       report('reasons', `${textOf(made)} was taken from ${owner.kind} ${before.name} without cause`)
     },
   }
+}
+
+function cutOff({ metadata }: KubernetesObject): string | undefined {
+  return metadata?.annotations?.[CUT_OFF]
 }
 
 function makerOf({ metadata }: KubernetesObject): string | undefined {

@@ -7,6 +7,7 @@ import type { Hand, Operation } from './operation.ts'
 const MOST_CRON_JOBS = 3
 /** The last one never comes. */
 const SCHEDULES = ['* * * * *', '*/2 * * * *', '*/5 * * * *', '59 23 31 2 *'] as const
+const ZONES = ['Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Etc/UTC'] as const
 const POLICIES = ['Allow', 'Forbid', 'Replace'] as const
 
 /** As long as one is due again and again, nothing comes to rest. */
@@ -58,7 +59,11 @@ export const cronJobOperations: readonly Operation[] = [
     async act(hand) {
       const target = some(hand, resources.cronjobs)
       if (target === undefined) return false
-      const spec = { schedule: hand.pick(SCHEDULES)!, concurrencyPolicy: hand.pick(POLICIES)! }
+      const spec = {
+        schedule: hand.pick(SCHEDULES)!,
+        timeZone: hand.pick([null, ...ZONES])!,
+        concurrencyPolicy: hand.pick(POLICIES)!,
+      }
       await merge(hand, resources.cronjobs, target, { spec })
       return true
     },

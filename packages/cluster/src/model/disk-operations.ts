@@ -1,5 +1,5 @@
 /** What a random user does with disks, and with pods that he puts on nodes himself. */
-import { resources } from '@gyropilot/api'
+import { isTerminating, resources } from '@gyropilot/api'
 import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { disk, diskClaim, driveDisks, podWithDisk, usesDisk } from '../scenarios/storage/disks.ts'
 import { isUsers, remove, somePlace } from './operation.ts'
@@ -12,10 +12,13 @@ function diskPods({ cluster }: Hand): readonly Pod[] {
   return cluster.objects.all(resources.pods).filter((pod) => isUsers(pod) && usesDisk(pod))
 }
 
-/** Of claims that are bound, any. */
+/** Of claims that are bound and stay, any: nothing keeps one that is going from under a pod that nobody scheduled. */
 function someClaim({ cluster, pick }: Hand): PersistentVolumeClaim | undefined {
   const isDisks = (claim: PersistentVolumeClaim): boolean =>
-    isUsers(claim) && claim.spec?.storageClassName === 'disks' && claim.status?.phase === 'Bound'
+    isUsers(claim) &&
+    !isTerminating(claim) &&
+    claim.spec?.storageClassName === 'disks' &&
+    claim.status?.phase === 'Bound'
   return pick(cluster.objects.all(resources.persistentvolumeclaims).filter(isDisks))
 }
 

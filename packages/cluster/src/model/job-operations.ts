@@ -22,6 +22,13 @@ function specOf(hand: Hand, fails: boolean): Partial<JobSpec> {
       completionMode: 'Indexed',
       successPolicy: { rules: [{ succeededCount: hand.number(1, completions + 1) }] },
     },
+    {
+      completions,
+      completionMode: 'Indexed',
+      backoffLimitPerIndex: 0,
+      maxFailedIndexes: hand.number(0, completions),
+    },
+    { completions, podFailurePolicy: { rules: [onFailure(hand)] } },
     {},
   ]
   return {
@@ -32,6 +39,13 @@ function specOf(hand: Hand, fails: boolean): Partial<JobSpec> {
     ...(hand.random.next() < 0.2 ? { activeDeadlineSeconds: hand.number(1, 60) } : {}),
     ...(hand.random.next() < 0.4 ? { ttlSecondsAfterFinished: hand.number(0, 60) } : {}),
   }
+}
+
+function onFailure({ pick }: Hand): NonNullable<JobSpec['podFailurePolicy']>['rules'][number] {
+  const action = pick(['FailJob', 'Count', 'Ignore'] as const)!
+  // Who ignores the ends that its own pods come to would never be over.
+  if (action !== 'Ignore') return { action, onExitCodes: { operator: 'In', values: [1] } }
+  return { action, onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }
 }
 
 function annotationsOf(hand: Hand): Record<string, string> {
@@ -101,6 +115,22 @@ export const jobOperations: readonly Operation[] = [
       if (target === undefined) return false
       const ttlSecondsAfterFinished = hand.pick([null, 0, 5, 60]) ?? null
       await merge(hand, resources.jobs, target, { spec: { ttlSecondsAfterFinished } })
+      return true
+    },
+  },
+  {
+    name: 'change the limits of a Job',
+    weight: 1.5,
+    async act(hand) {
+      const target = some(hand, resources.jobs)
+      if (target === undefined) return false
+      const spec = hand.pick([
+        { backoffLimit: hand.number(0, 3) },
+        { activeDeadlineSeconds: hand.number(1, 90) },
+        { parallelism: 0 },
+        { parallelism: hand.number(1, 5), activeDeadlineSeconds: null },
+      ])!
+      await merge(hand, resources.jobs, target, { spec })
       return true
     },
   },

@@ -1,4 +1,4 @@
-/** What a random user does to nodes that no kubelet runs: they come, get what every node gets, and go. */
+/** What a random user does to nodes: those that no kubelet runs come, get what every node gets, and go; others are set up anew. */
 import type { Node } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import type { Hand, Operation } from './operation.ts'
@@ -50,6 +50,21 @@ export const nodeOperations: readonly Operation[] = [
     name: 'remove a node that nobody runs',
     weight: 1,
     act: (hand) => removeNode(hand, hand.pick(spares(hand))),
+  },
+  {
+    name: 'set up a node anew',
+    weight: 1,
+    async act(hand) {
+      const { cluster } = hand
+      const run = cluster.objects
+        .all(resources.nodes)
+        .filter(({ metadata }) => cluster.processes.some(({ name }) => name === metadata?.name))
+      const node = hand.pick(run)
+      if (node === undefined) return false
+      // A kubelet registers its node when it starts, and not again while it runs.
+      cluster.process(node.metadata?.name ?? '').crash(hand.number(1, 60) * 1_000)
+      return removeNode(hand, node)
+    },
   },
   {
     name: 'remove all nodes that nobody runs',

@@ -1,21 +1,26 @@
 /** What a random user can do. Each reads the state of the world and answers whether there was anything to do. */
-import type { Deployment, KubernetesObject, ResourceType } from '@gyropilot/api'
+import type { Deployment, ResourceType } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
-import { configMap, deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
+import { deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
 import { autoscalerOperations } from './autoscaler-operations.ts'
 import { cronJobOperations } from './cronjob-operations.ts'
 import { daemonSetOperations } from './daemonset-operations.ts'
 import { diskOperations } from './disk-operations.ts'
 import { deviceOperations } from './device-operations.ts'
+import { finalizerOperations } from './finalizer-operations.ts'
 import { jobOperations } from './job-operations.ts'
 import { APPS, NAMESPACES, hasRoom, isUsers, merge, remove, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
+import { namesakeOperations } from './namesake-operations.ts'
 import { nodeOperations } from './node-operations.ts'
+import { ownerOperations } from './owner-operations.ts'
 import { podOperations } from './pod-operations.ts'
 import { policyOperations } from './policy-operations.ts'
 import { quotaOperations } from './quota-operations.ts'
+import { refusalOperations } from './refusal-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
 import { serviceOperations } from './service-operations.ts'
+import { statusOperations } from './status-operations.ts'
 import { volumeOperations } from './volume-operations.ts'
 
 function strategyOf(hand: Hand): NonNullable<Deployment['spec']>['strategy'] {
@@ -206,44 +211,6 @@ const surroundings: readonly Operation[] = [
   },
 ]
 
-const owners: readonly Operation[] = [
-  {
-    name: 'create an object with owners',
-    weight: 3,
-    async act(hand) {
-      const place = somePlace(hand)
-      const existing = hand.cluster.objects
-        .all(resources.configmaps, place)
-        .filter(({ metadata }) => metadata?.name?.startsWith('owned-'))
-      if (existing.length > 20) return false
-      const chosen = [hand.pick(existing), hand.pick(existing)].filter(
-        (found) => found !== undefined,
-      )
-      const distinct = [...new Set(hand.random.next() < 0.5 ? chosen : chosen.slice(1))]
-      const references = distinct.map((found) => ({
-        ...found,
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-      }))
-      const given = { namespace: place, blocks: hand.random.next() < 0.5 }
-      await hand.cluster.create(configMap(hand.fresh('owned'), references, given))
-      return true
-    },
-  },
-  {
-    name: 'delete an owner',
-    weight: 2,
-    async act(hand) {
-      const isOwned = ({ metadata }: KubernetesObject): boolean =>
-        metadata?.name?.startsWith('owned-') === true
-      const target = hand.pick(hand.cluster.objects.all(resources.configmaps).filter(isOwned))
-      if (target === undefined) return false
-      await remove(hand, resources.configmaps, target)
-      return true
-    },
-  },
-]
-
 export const operations: readonly Operation[] = [
   ...workloads,
   ...daemonSetOperations,
@@ -260,7 +227,11 @@ export const operations: readonly Operation[] = [
   ...policyOperations,
   ...quotaOperations,
   ...surroundings,
-  ...owners,
+  ...ownerOperations,
+  ...refusalOperations,
+  ...namesakeOperations,
+  ...finalizerOperations,
+  ...statusOperations,
 ]
 
 /** What there is to do besides, where there is a cloud. */

@@ -27,6 +27,9 @@ async function protect(hand: Hand): Promise<boolean> {
   return true
 }
 
+/** Whoever takes a pod of a StatefulSet, or one that it would adopt, keeps its name from it. */
+const isNamedForSet = ({ metadata }: Pod): boolean => /^(db|store)-/.test(metadata?.name ?? '')
+
 export const podOperations: readonly Operation[] = [
   {
     name: 'create a pod that may be adopted',
@@ -65,11 +68,54 @@ export const podOperations: readonly Operation[] = [
     weight: 3,
     async act(hand) {
       const target = some(hand, resources.pods)
-      // Whoever takes a pod of a StatefulSet keeps its name from it.
-      if (target === undefined || controllerOf(target)?.kind === 'StatefulSet') return false
+      if (target === undefined || isNamedForSet(target)) return false
       await merge(hand, resources.pods, target, {
         metadata: { labels: { app: hand.fresh('away') } },
       })
+      return true
+    },
+  },
+  {
+    name: 'give a pod to others by its labels',
+    weight: 1,
+    async act(hand) {
+      const target = some(hand, resources.pods)
+      if (target === undefined || isNamedForSet(target)) return false
+      const app = `${hand.pick(['set', 'rc', 'web'])}-${hand.pick(APPS)}`
+      await merge(hand, resources.pods, target, { metadata: { labels: { app } } })
+      return true
+    },
+  },
+  {
+    name: 'create a pod that a StatefulSet would make',
+    weight: 1,
+    async act(hand) {
+      const set = some(hand, resources.statefulsets)
+      // Volumes of a pod cannot be given to it later: one without those of the set would stay in its way.
+      const hasClaims = (set?.spec?.volumeClaimTemplates ?? []).length > 0
+      if (set === undefined || hasClaims || !hasRoom(hand)) return false
+      const { name = '', namespace = '' } = set.metadata ?? {}
+      const first = set.spec?.ordinals?.start ?? 0
+      const ordinal = first + hand.number(0, (set.spec?.replicas ?? 1) + 2)
+      await hand.cluster.create(pod(`${name}-${ordinal}`, { app: name }, namespace))
+      return true
+    },
+  },
+  {
+    name: 'let a budget protect others',
+    weight: 1,
+    async act(hand) {
+      const target = some(hand, resources.poddisruptionbudgets)
+      if (target === undefined) return false
+      const app = `${hand.pick(['web', 'set'])}-${hand.pick(APPS)}`
+      const selector = { matchLabels: { app } }
+      const spec = hand.pick([
+        { selector },
+        { selector, minAvailable: '50%', maxUnavailable: null },
+        { selector, minAvailable: null, maxUnavailable: 1 },
+        { selector, minAvailable: hand.number(0, 3), maxUnavailable: null },
+      ])!
+      await merge(hand, resources.poddisruptionbudgets, target, { spec })
       return true
     },
   },

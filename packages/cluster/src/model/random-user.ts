@@ -5,10 +5,11 @@ import type { ScheduledOperation } from '../faults/schedule.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 import { cloudOperations, operations } from './operations.ts'
 import type { Hand, Operation } from './operation.ts'
+import { arePodGroupsServed, podGroupOperations } from './pod-group-operations.ts'
 
 interface RandomUserOptions {
   /** Mean pause between two operations, in virtual milliseconds. Default 5 s. */
-  readonly meanPauseMs?: number
+  readonly meanPauseMs?: number | undefined
   /** Names of operations; default all. */
   readonly only?: readonly string[]
   /** Work ends as soon as this holds. */
@@ -35,7 +36,11 @@ export class RandomUser {
     this.#meanPauseMs = options.meanPauseMs ?? 5_000
     const { only, isOver = () => false } = options
     this.#isOver = isOver
-    this.#known = cluster.cloud === undefined ? operations : [...operations, ...cloudOperations]
+    this.#known = [
+      ...operations,
+      ...(cluster.cloud === undefined ? [] : cloudOperations),
+      ...(arePodGroupsServed(cluster) ? podGroupOperations : []),
+    ]
     this.#operations = this.#known.filter(({ name }) => only?.includes(name) ?? true)
     this.#weights = this.#operations.reduce((sum, { weight }) => sum + weight, 0)
   }

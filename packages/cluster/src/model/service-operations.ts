@@ -44,6 +44,19 @@ export const serviceOperations: readonly Operation[] = [
       return true
     },
   },
+  {
+    name: 'let a ReplicationController select others',
+    weight: 1,
+    async act(hand) {
+      const target = some(hand, resources.replicationcontrollers)
+      if (target === undefined) return false
+      const labels = { app: `${target.metadata?.name}-${hand.number(1, 4)}` }
+      await merge(hand, resources.replicationcontrollers, target, {
+        spec: { selector: labels, template: { metadata: { labels } } },
+      })
+      return true
+    },
+  },
   deletion('delete a ReplicationController', 1, resources.replicationcontrollers),
   {
     name: 'keep the Endpoints of a Service by hand',
@@ -85,6 +98,30 @@ export const serviceOperations: readonly Operation[] = [
       if (target === undefined) return false
       const selector = target.spec?.selector == null ? { app: `web-${hand.pick(APPS)}` } : null
       await merge(hand, resources.services, target, { spec: { selector } })
+      return true
+    },
+  },
+  {
+    name: 'change what a Service is',
+    weight: 2,
+    async act(hand) {
+      const target = some(hand, resources.services)
+      if (target === undefined || target.metadata?.name === 'kubernetes') return false
+      const isFor = target.spec?.publishNotReadyAddresses !== true
+      const change = hand.pick<object>([
+        { ports: [{ port: hand.number(80, 84), protocol: 'TCP' }] },
+        {
+          ports: [
+            { name: 'b', port: 81 },
+            { name: 'a', port: 80, targetPort: hand.number(80, 83) },
+          ],
+        },
+        { publishNotReadyAddresses: isFor },
+        { type: 'ExternalName', externalName: 'example.com', clusterIP: null, clusterIPs: null },
+        { type: 'ClusterIP', externalName: null },
+        { type: 'NodePort', externalName: null },
+      ])!
+      await merge(hand, resources.services, target, { spec: change })
       return true
     },
   },

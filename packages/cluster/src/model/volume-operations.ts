@@ -1,7 +1,7 @@
 /** What a random user does with claims and volumes. */
-import type { PersistentVolume } from '@gyropilot/api'
+import type { PersistentVolume, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { claim, podWithClaim, statefulSet, volume } from '../scenarios/objects.ts'
+import { claim, pod, podWithClaim, statefulSet, volume } from '../scenarios/objects.ts'
 import { APPS, hasRoom, isUsers, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
@@ -96,6 +96,59 @@ export const volumeOperations: readonly Operation[] = [
       if (ownVolumes(hand).length >= 5) return false
       const policy = hand.pick(['Retain', 'Delete'] as const)!
       await hand.cluster.create(volume(hand.fresh('disk'), { policy }))
+      return true
+    },
+  },
+  {
+    name: 'change what becomes of a volume',
+    weight: 1,
+    async act(hand) {
+      const target = hand.pick(hand.cluster.objects.all(resources.persistentvolumes))
+      if (target === undefined) return false
+      const persistentVolumeReclaimPolicy = hand.pick(['Retain', 'Delete'] as const)!
+      await merge(hand, resources.persistentvolumes, target, {
+        spec: { persistentVolumeReclaimPolicy },
+      })
+      return true
+    },
+  },
+  {
+    name: 'create a pod with a volume of its own',
+    weight: 1.5,
+    async act(hand) {
+      if (!hasRoom(hand) || !hasRoomForClaims(hand)) return false
+      const name = hand.fresh('own-volume')
+      const { metadata, spec } = pod(name, { app: name }, somePlace(hand))
+      const ephemeral = { volumeClaimTemplate: { spec: claim('any').spec! } }
+      const isBrief = hand.random.next() < 0.5
+      await hand.cluster.create({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...metadata, annotations: isBrief ? { 'sim.kubelet/run': '20s' } : {} },
+        spec: {
+          ...spec!,
+          ...(isBrief && { restartPolicy: 'Never' }),
+          volumes: [{ name: 'data', ephemeral }],
+        },
+      } as Pod)
+      return true
+    },
+  },
+  {
+    name: 'change what becomes of the claims of a StatefulSet',
+    weight: 1,
+    async act(hand) {
+      const { cluster, pick } = hand
+      const sets = cluster.objects
+        .all(resources.statefulsets)
+        .filter((set) => isUsers(set) && (set.spec?.volumeClaimTemplates ?? []).length > 0)
+      const target = pick(sets)
+      if (target === undefined) return false
+      const policies = ['Retain', 'Delete'] as const
+      const kept = { whenDeleted: pick(policies)!, whenScaled: pick(policies)! }
+      await merge(hand, resources.statefulsets, target, {
+        spec: { persistentVolumeClaimRetentionPolicy: kept },
+      })
       return true
     },
   },

@@ -70,7 +70,7 @@ export function violationText({ atMs, checker, message }: Violation): string {
 }
 
 function replayLine(seed: string, options: SimulateOptions): string {
-  const { minutes, faults, intensity, nodes, managers, cloud, scenario } = options
+  const { minutes, faults, intensity, nodes, managers, cloud, podGroups, pause, scenario } = options
   const flags = [
     `--seed ${quoted(seed)}`,
     `--minutes ${minutes}`,
@@ -79,6 +79,8 @@ function replayLine(seed: string, options: SimulateOptions): string {
     `--nodes ${nodes}`,
     `--managers ${managers}`,
     ...(cloud ? ['--cloud'] : []),
+    ...(podGroups ? ['--pod-groups'] : []),
+    ...(pause === 5 ? [] : [`--pause ${pause}`]),
     ...(scenario === '' ? [] : [`--scenario ${quoted(scenario)}`]),
   ]
   return `gyro simulate ${flags.join(' ')}`
@@ -88,7 +90,7 @@ function replayLine(seed: string, options: SimulateOptions): string {
 function shrunkReplayLine(
   seed: string,
   schedule: Schedule,
-  { minutes, nodes, managers, cloud, scenario }: SimulateOptions,
+  { minutes, nodes, managers, cloud, podGroups, scenario }: SimulateOptions,
 ): string | undefined {
   if (schedule.length > MOST_ENTRIES_ON_A_LINE) return undefined
   const flags = [
@@ -97,6 +99,7 @@ function shrunkReplayLine(
     `--nodes ${nodes}`,
     `--managers ${managers}`,
     ...(cloud ? ['--cloud'] : []),
+    ...(podGroups ? ['--pod-groups'] : []),
     ...(scenario === '' ? [] : [`--scenario ${quoted(scenario)}`]),
     `--schedule ${quoted(JSON.stringify(schedule))}`,
   ]

@@ -41,6 +41,18 @@ export const simulateFlags: readonly FlagDefinition[] = [
     help: 'There is a cloud, which fails now and then too: load balancers, routes, machines, and a cloud-controller-manager. Scenarios that need one have it.',
   },
   {
+    name: 'pod-groups',
+    type: 'bool',
+    default: 'false',
+    help: 'PodGroups are served, and share claims for devices with their pods: what is behind the alpha gate DRAWorkloadResourceClaims.',
+  },
+  {
+    name: 'pause',
+    type: 'float',
+    default: '5',
+    help: 'Mean pause of the user between two operations, in virtual seconds.',
+  },
+  {
     name: 'managers',
     type: 'int',
     default: '2',

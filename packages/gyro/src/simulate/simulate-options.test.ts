@@ -13,6 +13,13 @@ test('without flags: ten minutes of everything', () => {
   assert.deepEqual(faults, FAULT_KINDS)
 })
 
+test('a hastier user, and PodGroups', () => {
+  const given = simulateOptions(['--pause', '1.5', '--pod-groups'])
+  assert.deepEqual([given.pause, given.podGroups], [1.5, true])
+  const usual = simulateOptions([])
+  assert.deepEqual([usual.pause, usual.podGroups], [5, false])
+})
+
 test('faults are chosen by name', () => {
   assert.deepEqual(simulateOptions(['--faults', 'none']).faults, [])
   assert.deepEqual(simulateOptions(['--faults', 'gap,crash']).faults, ['gap', 'crash'])
@@ -22,6 +29,7 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--faults', 'rain'], /--faults names "rain": use all, none or some of crash, /],
   [['--minutes', '-1'], /--minutes=-1 is out of range: use 0 to 10080/],
   [['--intensity', '101'], /--intensity=101 is out of range: use 0 to 100/],
+  [['--pause', '0'], /--pause=0 is out of range: use 0.1 to 3600/],
   [['--managers', '0'], /--managers=0 is out of range: use 1 to 9/],
   [['--sed', '5'], /unknown flag --sed: did you mean --seed\?$/],
   [['--faults', 'crashs'], /--faults names "crashs"/],

@@ -22,6 +22,9 @@ export interface SimulateOptions {
   readonly nodes: number
   readonly managers: number
   readonly cloud: boolean
+  readonly podGroups: boolean
+  /** In seconds. */
+  readonly pause: number
   readonly scenario: string
   readonly explore: boolean
   readonly stride: number
@@ -45,6 +48,8 @@ const OF_RUNS = [
   'intensity',
   'nodes',
   'cloud',
+  'pod-groups',
+  'pause',
   'managers',
   'shrink',
   'schedule',
@@ -66,6 +71,8 @@ export function simulateOptions(args: readonly string[]): SimulateOptions {
     nodes: inRange('nodes', values.get('nodes') as number, 0, 1_000),
     managers: inRange('managers', values.get('managers') as number, 1, 9),
     cloud: values.get('cloud') as boolean,
+    podGroups: values.get('pod-groups') as boolean,
+    pause: inRange('pause', values.get('pause') as number, 0.1, 3_600),
     scenario: values.get('scenario') as string,
     explore,
     stride: inRange('stride', values.get('stride') as number, 1, 1_000_000),

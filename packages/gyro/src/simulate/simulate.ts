@@ -43,7 +43,7 @@ async function runAll(
 ): Promise<boolean> {
   const schedule = options.schedule === '' ? undefined : readSchedule(options.schedule)
   const finished: FinishedRun[] = []
-  const { minutes, nodes, managers, cloud, faults, intensity } = options
+  const { minutes, nodes, managers, cloud, podGroups, faults, intensity } = options
   const onInterrupt = (): void => {
     progress.clear()
     if (finished.length > 0) printTotal(finished, options)
@@ -59,6 +59,8 @@ async function runAll(
       nodes,
       managers,
       ...(cloud ? { cloud } : {}),
+      ...(podGroups ? { podGroups } : {}),
+      pauseMs: options.pause * 1_000,
       rates: scaled(intensity, faults),
       ...(scenario === undefined ? {} : { scenario }),
       ...(schedule === undefined ? {} : { schedule }),

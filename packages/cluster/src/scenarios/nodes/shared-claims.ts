@@ -4,21 +4,14 @@ import { resources } from '@gyropilot/api'
 import type { PatchOptions } from '@gyropilot/client'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { DRIVER, TEMPLATE, deviceTemplate, podWithDevice } from './devices.ts'
-import { gatedKind } from '../gated-kinds.ts'
 import { untilSo } from '../occasions.ts'
+import { SHARED_CLAIM_GATES, podGroups } from '../pod-groups.ts'
 import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 20_000
 const FINALIZER = 'resource.kubernetes.io/delete-protection'
 
-const { type, installed, object } = gatedKind({
-  group: 'scheduling.k8s.io',
-  version: 'v1alpha2',
-  kind: 'PodGroup',
-  namespaced: true,
-  account: 'resource-claim-controller',
-  verbs: ['get', 'list', 'watch', 'patch', 'update'],
-})
+const { type, installed, object } = podGroups
 
 interface Recorded {
   readonly resourceClaimStatuses?: readonly { readonly resourceClaimName?: string }[]
@@ -74,7 +67,7 @@ export const sharedClaimScenarios: readonly Scenario[] = [
   {
     name: 'pods share the claim of their PodGroup, which goes with it and comes back with its successor',
     controllers: ['resourceclaim-controller'],
-    featureGates: { GenericWorkload: true, DRAWorkloadResourceClaims: true },
+    featureGates: SHARED_CLAIM_GATES,
     installed,
     async play(cluster) {
       await cluster.create(deviceTemplate())
