@@ -39,8 +39,8 @@ export class Watchdog {
   readonly #cluster: SimulatedCluster
   #lastWriteMs = 0
   #lastWrites: string[] = []
-  /** When an event was last counted up, by its path. */
-  readonly #eventMs = new Map<string, number>()
+  /** When the same was told last, by the path that it was told to. */
+  readonly #toldMs = new Map<string, number>()
 
   constructor(cluster: SimulatedCluster) {
     this.#cluster = cluster
@@ -98,13 +98,13 @@ export class Watchdog {
     return this.violations
   }
 
-  /** The same event counted once more, after a long pause. */
+  /** The same event counted once more, or the same refusal of a driver, after a long pause. */
   #isReminder({ method, path }: RequestFacts): boolean {
-    const [event] = OF_ONE_EVENT.exec(path) ?? []
-    if (event === undefined || method !== 'PATCH') return false
+    if (method !== 'PATCH' || !(OF_ONE_EVENT.test(path) || OF_ONE_ATTACHMENT.test(path)))
+      return false
     const nowMs = this.#cluster.virtualMs
-    const beforeMs = this.#eventMs.get(path) ?? 0
-    this.#eventMs.set(path, nowMs)
+    const beforeMs = this.#toldMs.get(path) ?? 0
+    this.#toldMs.set(path, nowMs)
     return nowMs - beforeMs >= REMINDER_PAUSE_MS
   }
 
@@ -128,9 +128,11 @@ export class Watchdog {
 
 /** `.../namespaces/a/events/b.187`: a change of an event that is there. */
 const OF_ONE_EVENT = /\/events\/[^/?]+/
+/** A driver says there whether the volume is attached, and why not. */
+const OF_ONE_ATTACHMENT = /\/volumeattachments\/[^/?]+\/status/
 /**
  * A pod for which there is no room is tried again every five minutes, one whose volume does not come every two, and their events count
- * that: nobody has to come to rest.
+ * that; a volume that another node has is asked for every five: nobody has to come to rest.
  */
 const REMINDER_PAUSE_MS = 100_000
 

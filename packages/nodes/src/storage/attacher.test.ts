@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasFinalizer, resources } from '@gyropilot/api'
+import { hasFinalizer, resources, withFinalizer } from '@gyropilot/api'
 import type { PersistentVolume, VolumeAttachment } from '@gyropilot/api'
 import { silentLogger } from '@gyropilot/foundation'
 import { FakeServer, fakeInformers, statusError, testClock } from '@gyropilot/runtime/testing'
@@ -96,5 +96,37 @@ test('what was done already, and the cache has not seen, is not done again', asy
     client.requests.map(({ verb }) => verb),
     ['get'],
   )
+  stop.abort()
+})
+
+test('of two nodes that ask for a volume at once one gets it, and the other when it is free', async () => {
+  const { clock, client, informers, seen, stop } = world()
+  const on = (name: string, nodeName: string): VolumeAttachment => ({
+    ...ATTACHMENT,
+    metadata: { name, uid: name },
+    spec: { ...ATTACHMENT.spec!, nodeName },
+  })
+  const guarded = client.put(resources.persistentvolumes, withFinalizer(VOLUME, ATTACHER_FINALIZER))
+  informers.apply(resources.persistentvolumes, guarded)
+  const attachments = client.resource(resources.volumeattachments)
+  const attachedTo = async (): Promise<readonly (string | undefined)[]> =>
+    (await attachments.list()).items
+      .filter(({ status }) => status?.attached === true)
+      .map(({ spec }) => spec?.nodeName)
+  seen(on('a', 'n'))
+  seen(on('b', 'm'))
+  await clock.advance(500)
+  assert.deepEqual(await attachedTo(), ['n'])
+  const { status } = await attachments.get('b')
+  assert.match(status?.attachError?.message ?? '', /volume v is attached to node n$/)
+
+  const first = await attachments.get('a')
+  const deletionTimestamp = '2026-01-01T00:00:01Z'
+  seen({ ...first, metadata: { ...first.metadata, deletionTimestamp } })
+  await clock.advance(500)
+  client.remove(resources.volumeattachments, first)
+  informers.remove(resources.volumeattachments, first)
+  await clock.advance(60_000)
+  assert.deepEqual(await attachedTo(), ['m'])
   stop.abort()
 })

@@ -25,6 +25,8 @@ export class Attacher {
   readonly #services: StorageServices
   readonly #loop: KeyedLoop
   readonly #volumes: KeyedLoop
+  /** Volume -> uid of the attachment that was last let have it, which no cache need show yet. */
+  readonly #granted = new Map<string, string>()
 
   constructor(services: StorageServices) {
     this.#services = services
@@ -102,18 +104,22 @@ export class Attacher {
       : await client.resource(resources.persistentvolumes).update(guarded)
   }
 
-  /** A disk is in one machine at a time. */
-  #refuseSecondNode({ spec }: VolumeAttachment, volume: PersistentVolume): void {
+  /** A disk is in one machine at a time, also while nobody has been told of it. */
+  #refuseSecondNode({ metadata, spec }: VolumeAttachment, volume: PersistentVolume): void {
     const modes = volume.spec?.accessModes ?? []
     if (modes.includes('ReadWriteMany') || modes.includes('ReadOnlyMany')) return
     const name = volume.metadata?.name ?? ''
+    const granted = this.#granted.get(name)
     const elsewhere = attachmentsOf(this.#services.informers, name).find(
-      (other) => other.status?.attached === true && other.spec?.nodeName !== spec?.nodeName,
+      (other) =>
+        other.spec?.nodeName !== spec?.nodeName &&
+        (other.status?.attached === true || other.metadata?.uid === granted),
     )
     if (elsewhere !== undefined)
       throw new OperationRefused(
         `rpc error: code = FailedPrecondition desc = volume ${name} is attached to node ${elsewhere.spec?.nodeName}`,
       )
+    this.#granted.set(name, metadata?.uid ?? '')
   }
 
   async #detach(attachment: VolumeAttachment, signal: AbortSignal): Promise<void> {
@@ -124,6 +130,8 @@ export class Attacher {
       // Of a volume whose object was forced away nothing is known that could go wrong.
       const values = volume === undefined ? {} : valuesOf(volume)
       await backend.perform('detach', attachment.metadata?.uid ?? '', values, signal)
+      if (this.#granted.get(volumeName) === attachment.metadata?.uid)
+        this.#granted.delete(volumeName)
     } catch (error) {
       await this.#sayFailed(attachment, 'detachError', error)
       throw error
