@@ -1,5 +1,6 @@
 /** A cluster in this process that listens on loopback, for players that speak HTTPS. */
 import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
+import type { RuntimeConfig } from '@gyropilot/api-server'
 import { Cluster, nodeIpamHere } from '@gyropilot/cluster'
 import type { AuditEntry } from '@gyropilot/cluster'
 import type { Clock } from '@gyropilot/foundation'
@@ -20,6 +21,8 @@ export async function startCluster(options: {
   /** Turned on beyond those that are on by default. */
   readonly featureGates?: readonly string[]
   readonly scheduler?: boolean
+  /** Versions served beyond the default. */
+  readonly runtimeConfig?: RuntimeConfig
   /** What must be there before the controllers. */
   readonly prepare?: (cluster: Cluster) => Promise<void>
 }): Promise<ListeningCluster> {
@@ -36,6 +39,7 @@ export async function startCluster(options: {
     // As of the manager that was recorded: what it hands out is known by its form.
     configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.244.0.0/16' } },
     featureGates: Object.fromEntries(featureGates.map((gate) => [gate, true])),
+    ...(options.runtimeConfig === undefined ? {} : { runtimeConfig: options.runtimeConfig }),
     ...(options.audit === undefined ? {} : { audit: options.audit }),
   })
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving

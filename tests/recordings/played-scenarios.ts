@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { RuntimeConfig } from '@gyropilot/api-server'
 import type { AuditEntry, Cluster } from '@gyropilot/cluster'
 import { startCluster } from './in-process-cluster.ts'
 import { SharedTime } from './shared-time.ts'
@@ -22,6 +23,8 @@ interface Stage {
   /** Turned on beyond those that are on by default. */
   readonly featureGates?: readonly string[]
   readonly scheduler?: boolean
+  /** Versions that the server serves beyond its default. */
+  readonly runtimeConfig?: RuntimeConfig
   /** What must be there before the controllers. */
   readonly prepare?: (cluster: Cluster) => Promise<void>
   /** Accounts that may write more than upstream's. */
@@ -51,15 +54,19 @@ export async function playScenarios(t: TestContext, stage: Stage): Promise<void>
   const groups = readdirSync(join(import.meta.dirname, stage.folder)).map((name) => name.replace(/\.json$/, ''))
   const tries = new TriesByNamespace()
   const time = new SharedTime()
-  const { cluster, server, stop } = await startCluster({
+  // Also of a cluster that does not start: its time would go on for ever.
+  let stop: (() => Promise<void>) | undefined
+  t.after(async () => {
+    await stop?.()
+    time.stop()
+  })
+  const started = await startCluster({
     ...stage,
     audit: (entry) => tries.count(entry),
     clock: time.clock,
   })
-  t.after(async () => {
-    await stop()
-    time.stop()
-  })
+  const { cluster, server } = started
+  stop = started.stop
   const over = (namespace: string): void => tries.end(namespace)
   const token = cluster.administratorToken
   const sinceMs = time.clock.nowMs()

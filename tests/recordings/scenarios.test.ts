@@ -1,6 +1,5 @@
 /** Scenarios whose states hang on the controllers alone: the player is the scheduler and the kubelet. */
 import { test } from 'node:test'
-import { serveMigrations } from './migrations.ts'
 import { playScenarios } from './played-scenarios.ts'
 
 /** Groups with a player of their own: scenarios that go one after the other, or wait for scans. */
@@ -21,7 +20,7 @@ test('the states and events of upstream are reached, with no more writes than it
     folder: 'scenarios',
     controllers: ['*', 'selinux-warning-controller', 'bootstrap-signer-controller', 'token-cleaner-controller'],
     featureGates: ['StorageVersionMigrator'],
-    prepare: serveMigrations,
+    runtimeConfig: { 'storagemigration.k8s.io/v1beta1': true },
     player: playerOf,
   }),
 )
