@@ -326,3 +326,30 @@ test('slices with other ports than those of their Service are found', () => {
     'EndpointSlice x/s has the ports :80, its Service :8080',
   ])
 })
+
+test('a pod keeps the address that it had when its node is set up anew, whatever its kubelet says of its start', () => {
+  const rule = 'nodes have pod ranges of their own'
+  const node = (name: string, podCIDR: string) => ({
+    metadata: { name, creationTimestamp: '2026-01-01T00:10:00Z' },
+    spec: { podCIDR, podCIDRs: [podCIDR] },
+  })
+  const world = (podIP: string, creationTimestamp: string): World => [
+    [resources.nodes as ResourceType, [node('a', '10.0.1.0/24'), node('b', '10.0.2.0/24')]],
+    [
+      resources.pods as ResourceType,
+      [
+        {
+          metadata: { name: 'p', namespace: 'x', creationTimestamp },
+          spec: { nodeName: 'a' },
+          status: { phase: 'Running', podIP, startTime: '2026-01-01T00:12:00Z' },
+        },
+      ],
+    ],
+  ]
+  const [before, after] = ['2026-01-01T00:09:00Z', '2026-01-01T00:11:00Z']
+  const wrong = (address: string) => [`Pod x/p has ${address}, which is none of a`]
+  assert.deepEqual(problems(rule, world('10.0.1.7', after)), [])
+  assert.deepEqual(problems(rule, world('10.0.9.7', before)), [])
+  assert.deepEqual(problems(rule, world('10.0.9.7', after)), wrong('10.0.9.7'))
+  assert.deepEqual(problems(rule, world('10.0.2.7', before)), wrong('10.0.2.7'))
+})
