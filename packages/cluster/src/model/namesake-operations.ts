@@ -1,6 +1,6 @@
 /** What a random user does as `kubectl replace --force` does: an object goes, and at once another one has its name. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { controllerOf, resources } from '@gyropilot/api'
+import { apiVersionOf, controllerOf, resources } from '@gyropilot/api'
 import { isUsers } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
@@ -80,13 +80,8 @@ export const namesakeOperations: readonly Operation[] = [
       await cluster.delete(type, namespace, name, { propagationPolicy, ...force })
       const isGone = (): boolean => cluster.objects.find(type, namespace, name) === undefined
       await cluster.until(isGone, PATIENCE_MS)
-      await cluster.create(asWritten({ ...found, ...kindOf(type) }))
+      await cluster.create(asWritten({ ...found, apiVersion: apiVersionOf(type), kind: type.kind }))
       return true
     },
   },
 ]
-
-const kindOf = ({ group, version, kind }: ResourceType) => ({
-  apiVersion: group === '' ? version : `${group}/${version}`,
-  kind,
-})

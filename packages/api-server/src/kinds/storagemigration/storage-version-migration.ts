@@ -1,10 +1,10 @@
-import type { Condition, StorageVersionMigration } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
+import type { Condition, GroupResource, StorageVersionMigration } from '@gyropilot/api'
 import type { KindRules, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dns1035Label, dnsSubdomain } from '@gyropilot/schema/validation/names'
-import { column } from '../columns.ts'
+import { column, nameColumn } from '../columns.ts'
 import { validateConditions } from '../conditions.ts'
 
 type Conditions = readonly StoredOf<Condition>[]
@@ -37,12 +37,7 @@ export const storageVersionMigration: KindRules<StorageVersionMigration> = {
     },
   },
   columns: [
-    column(
-      'Name',
-      'string',
-      'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
-      (object) => object.metadata?.name ?? '',
-    ),
+    { ...nameColumn, format: '' },
     column('Resource', 'string', 'GroupResource to migrate', (object) => {
       const { group, resource } = resourceOf(object)
       return group === '' ? resource : `${resource}.${group}`
@@ -51,10 +46,7 @@ export const storageVersionMigration: KindRules<StorageVersionMigration> = {
   ],
 }
 
-function resourceOf({ spec }: StoredOf<StorageVersionMigration>): {
-  readonly group: string
-  readonly resource: string
-} {
+function resourceOf({ spec }: StoredOf<StorageVersionMigration>): GroupResource {
   return { group: spec?.resource?.group ?? '', resource: spec?.resource?.resource ?? '' }
 }
 
