@@ -156,8 +156,8 @@ let startedMs = performance.now()
 if (values.kubelets) {
   const configurations = Array.from({ length: nodes }, (_, index) => ({
     name: nameOf(index),
-    hostIp: addressOf(index),
-    podCidr: `10.${(index >> 8) & 255}.${index & 255}.0/24`,
+    hostIps: [addressOf(index)],
+    podCidrs: [`10.${(index >> 8) & 255}.${index & 255}.0/24`],
   }))
   await cluster.startNodes(configurations).ready
 } else await makeNodeObjects()

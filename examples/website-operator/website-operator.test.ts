@@ -28,7 +28,7 @@ async function running() {
   await cluster.start()
   cluster.startControllerManager()
   cluster.startScheduler()
-  cluster.startNodes([{ name: 'node-1', hostIp: '192.0.2.1' }])
+  cluster.startNodes([{ name: 'node-1', hostIps: ['192.0.2.1'] }])
   const client = cluster.client()
 
   const stop = new AbortController()

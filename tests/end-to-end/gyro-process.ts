@@ -48,6 +48,8 @@ export interface GyroProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+const LONGEST_START_MS = 120_000
+
 /** Starts a cluster on a free port; `folder` holds its kubeconfig and is removed by `stop`. */
 export async function startGyro(args: readonly string[] = []): Promise<GyroProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'gyro-test-'))
@@ -65,6 +67,8 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
   const lines: Record<string, unknown>[] = []
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  // Whoever waits for a cluster that never gets ready keeps everybody waiting.
+  const late = setTimeout(() => child.kill('SIGKILL'), LONGEST_START_MS)
   const banner = await new Promise<Record<string, unknown>>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const said = JSON.parse(line) as Record<string, unknown>
@@ -74,7 +78,7 @@ export async function startGyro(args: readonly string[] = []): Promise<GyroProce
     child.once('exit', (code) =>
       reject(new Error(`gyro up ended with exit code ${code}: ${stderr}`)),
     )
-  })
+  }).finally(() => clearTimeout(late))
   const server = String(banner['server'])
   const environment = {
     ...process.env,

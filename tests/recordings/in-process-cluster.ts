@@ -1,7 +1,7 @@
 /** A cluster in this process that listens on loopback, for players that speak HTTPS. */
 import { createClusterCertificates, createMemoryStore } from '@gyropilot/api-server'
 import type { RuntimeConfig } from '@gyropilot/api-server'
-import { Cluster, nodeIpamHere } from '@gyropilot/cluster'
+import { Cluster, nodeIpam } from '@gyropilot/cluster'
 import type { AuditEntry } from '@gyropilot/cluster'
 import type { Clock } from '@gyropilot/foundation'
 import { PrometheusRegistry, SystemClock, SystemRandom, silentLogger } from '@gyropilot/foundation'
@@ -37,7 +37,7 @@ export async function startCluster(options: {
     store: createMemoryStore(clock),
     certificates,
     // As of the manager that was recorded: what it hands out is known by its form.
-    configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.244.0.0/16' } },
+    configuration: { nodeIpam: { ...nodeIpam('ipv4'), clusterCidr: '10.244.0.0/16' } },
     featureGates: Object.fromEntries(featureGates.map((gate) => [gate, true])),
     ...(options.runtimeConfig === undefined ? {} : { runtimeConfig: options.runtimeConfig }),
     ...(options.audit === undefined ? {} : { audit: options.audit }),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Node, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { nodeIpamHere } from '@gyropilot/cluster'
+import { nodeIpam } from '@gyropilot/cluster'
 import { scenario } from './scenario.ts'
 import type { World } from './scenario.ts'
 
@@ -69,7 +69,7 @@ scenario(
   },
   {
     nodes: 1,
-    configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.224.0.0/23' } },
+    configuration: { nodeIpam: { ...nodeIpam('ipv4'), clusterCidr: '10.224.0.0/23' } },
   },
 )
 
@@ -93,7 +93,7 @@ scenario(
   },
   {
     nodes: 1,
-    configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.224.0.0/23' } },
+    configuration: { nodeIpam: { ...nodeIpam('ipv4'), clusterCidr: '10.224.0.0/23' } },
   },
 )
 

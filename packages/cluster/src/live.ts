@@ -3,4 +3,11 @@ export { Cluster } from './cluster.ts'
 export type { ClusterOptions, ServerSettings } from './cluster.ts'
 export { Parts } from './parts.ts'
 export type { Connection, RunningPart } from './parts.ts'
-export { CLUSTER_CIDR, givesPodRanges, nodeIpamHere, simulatedNodes } from './pod-ranges.ts'
+export {
+  clusterCidr,
+  givesPodRanges,
+  nodeIpam,
+  serviceRanges,
+  simulatedNodes,
+} from './pod-ranges.ts'
+export type { IpFamily } from './pod-ranges.ts'

@@ -31,7 +31,7 @@ import type {
   SimulatedNodeConfiguration,
   SharedLoads,
 } from '@gyropilot/nodes'
-import { nodeIpamHere } from './pod-ranges.ts'
+import { nodeIpam } from './pod-ranges.ts'
 
 /** The machine that the scheduler says it runs on: its events name `default-scheduler-<host>` as their instance. */
 const SCHEDULER_HOST = 'gyro'
@@ -139,7 +139,7 @@ export class Parts {
       configuration: {
         ...defaultControllersConfiguration,
         featureGates: this.#gates(),
-        nodeIpam: nodeIpamHere,
+        nodeIpam: nodeIpam('ipv4'),
         certificateSigning: certificateSigning(connection),
         rootCaPublisher: { caBundle: connection.authorityPem },
         serviceAccountToken: {

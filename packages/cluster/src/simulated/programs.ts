@@ -18,7 +18,7 @@ import { ADMINISTRATOR, CONTROLLER_MANAGER } from '../identities.ts'
 import { partClient } from '../part-client.ts'
 import { Parts } from '../parts.ts'
 import type { RunningPart } from '../parts.ts'
-import { CLUSTER_CIDR } from '../pod-ranges.ts'
+import { clusterCidr } from '../pod-ranges.ts'
 import { seenBy } from './cloud.ts'
 import { connectionOf } from './connections.ts'
 import type { Network } from './network.ts'
@@ -78,7 +78,9 @@ export function cloudManagerProgram(world: ProgramWorld, provider: CloudProvider
     lease: CLOUD_LEASE,
     user: ADMINISTRATOR,
     start: (parts, life) =>
-      parts.startCloudControllerManager(seenBy(life, provider), { clusterCidr: CLUSTER_CIDR }),
+      parts.startCloudControllerManager(seenBy(life, provider), {
+        clusterCidr: clusterCidr('ipv4'),
+      }),
   })
 }
 

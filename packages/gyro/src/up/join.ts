@@ -1,7 +1,7 @@
 /** `gyro up` without an API server of its own: its parts work on the cluster that the kubeconfig names. */
 import { TransportPool } from '@gyropilot/client'
 import type { RestConfig } from '@gyropilot/client'
-import { Parts } from '@gyropilot/cluster/live'
+import { Parts, nodeIpam } from '@gyropilot/cluster/live'
 import type { Connection } from '@gyropilot/cluster/live'
 import { PrometheusRegistry, SystemHost } from '@gyropilot/foundation'
 import { namedCluster } from '../named-cluster.ts'
@@ -29,7 +29,9 @@ export async function join(options: UpOptions, world: World): Promise<Joined> {
   const pool = new TransportPool({ host, clock, logger, metrics })
   const connection = await connectionOf(config, pool, host)
   const featureGates = Object.fromEntries(options.featureGates)
-  const parts = new Parts({ connection, clock, random, logger, metrics, featureGates })
+  const configuration = { nodeIpam: nodeIpam(options.family) }
+  const common = { connection, clock, random, logger, metrics }
+  const parts = new Parts({ ...common, featureGates, configuration })
   // One request before anything starts: a wrong address or credential is told at once.
   await parts.client().raw({ method: 'GET', path: '/version' })
   return {

@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { nodeIpamHere } from '@gyropilot/cluster/live'
+import { nodeIpam } from '@gyropilot/cluster/live'
+import type { IpFamily } from '@gyropilot/cluster/live'
 import { errorText, formatGoDuration } from '@gyropilot/foundation'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import type { ManagerKeys } from './files/manager-keys.ts'
@@ -20,6 +21,7 @@ interface ManagerProcessesOptions {
   readonly keys?: ManagerKeys
   readonly controllers: readonly string[]
   readonly featureGates: ReadonlyMap<string, boolean>
+  readonly family: IpFamily
   readonly verbosity: number
   readonly terminal: Terminal
 }
@@ -32,6 +34,7 @@ export interface ManagerProcesses {
 export function startManagers(options: ManagerProcessesOptions): ManagerProcesses {
   const { count, election, kubeconfig, keys, controllers, featureGates, verbosity, terminal } =
     options
+  const ranges = nodeIpam(options.family)
   const [command, ...words] = managerCommand()
   const args = [
     ...words,
@@ -43,8 +46,8 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     '--use-service-account-credentials=true',
     '--secure-port=0',
     '--allocate-node-cidrs=true',
-    `--cluster-cidr=${nodeIpamHere.clusterCidr}`,
-    `--service-cluster-ip-range=${nodeIpamHere.serviceClusterIpRange}`,
+    `--cluster-cidr=${ranges.clusterCidr}`,
+    `--service-cluster-ip-range=${ranges.serviceClusterIpRange}`,
     ...(keys === undefined ? [] : keyFlags(keys)),
     `--leader-elect-lease-duration=${formatGoDuration(election.leaseDurationMs)}`,
     `--leader-elect-renew-deadline=${formatGoDuration(election.renewDeadlineMs)}`,

@@ -1,7 +1,7 @@
 /** The parts of a cluster beside its API server. */
 import type { ClusterCertificates } from '@gyropilot/api-server'
-import { CLUSTER_CIDR, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
-import type { Parts, RunningPart } from '@gyropilot/cluster/live'
+import { clusterCidr, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
+import type { IpFamily, Parts, RunningPart } from '@gyropilot/cluster/live'
 import { SystemHost, fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { cloudProviders } from './cloud/providers.ts'
@@ -16,6 +16,7 @@ import type { World } from './world.ts'
 export async function startParts(
   options: UpOptions,
   world: World,
+  family: IpFamily,
   parts: Pick<
     Parts,
     | 'client'
@@ -43,6 +44,7 @@ export async function startParts(
       ...(certificates !== undefined && { keys: writeManagerKeys(kubeconfig, certificates) }),
       controllers,
       featureGates,
+      family,
       verbosity,
       terminal,
     })
@@ -50,10 +52,10 @@ export async function startParts(
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
   if (components.has('storage')) ready.push(parts.startStorage().ready)
   const hasCloud = options.cloud !== ''
-  if (hasCloud) ready.push((await startCloud(options, world, parts)).ready)
+  if (hasCloud) ready.push((await startCloud(options, world, family, parts)).ready)
   if (components.has('nodes')) {
     const withPodRanges = !components.has('controller-manager') || !givesPodRanges(controllers)
-    ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges, hasCloud })).ready)
+    ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges, family, hasCloud })).ready)
   }
   await Promise.all(ready)
   const areFreed = components.has('controller-manager') && takesFirstTaints(controllers)
@@ -66,6 +68,7 @@ export async function startParts(
 async function startCloud(
   { cloud, cloudConfig }: UpOptions,
   { clock, random, logger }: World,
+  family: IpFamily,
   parts: Pick<Parts, 'client' | 'kubeletOf' | 'startCloudControllerManager'>,
 ): Promise<RunningPart> {
   const provider = await cloudProviders(parts).create(cloud, {
@@ -74,7 +77,7 @@ async function startCloud(
     random: random.fork(`cloud-provider/${cloud}`),
     logger: logger.named('cloud-provider'),
   })
-  return parts.startCloudControllerManager(provider, { clusterCidr: CLUSTER_CIDR })
+  return parts.startCloudControllerManager(provider, { clusterCidr: clusterCidr(family) })
 }
 
 async function cloudConfigText(path: string): Promise<string> {

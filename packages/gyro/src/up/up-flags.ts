@@ -1,4 +1,5 @@
 /** The flags of `gyro up`. Pure. */
+import type { IpFamily } from '@gyropilot/cluster/live'
 import type { FlagDefinition } from '@gyropilot/manager/flags'
 import { cloudProviders } from './cloud/providers.ts'
 
@@ -13,6 +14,8 @@ export const COMPONENTS = [
   'storage',
 ] as const
 export type Component = (typeof COMPONENTS)[number]
+
+export const IP_FAMILIES: readonly IpFamily[] = ['ipv4', 'ipv6', 'dual']
 
 export const upFlags: readonly FlagDefinition[] = [
   {
@@ -53,6 +56,13 @@ export const upFlags: readonly FlagDefinition[] = [
     help: 'Folder that keeps the cluster: what was answered with success survives a crash. Empty: memory only.',
   },
   { name: 'nodes', type: 'int', default: '3', help: 'Simulated nodes.' },
+  {
+    name: 'ip-family',
+    type: 'string',
+    values: IP_FAMILIES,
+    default: 'ipv4',
+    help: 'Addresses of pods, nodes and Services: ipv4, ipv6, or dual for one of each, as in clusters of both. A data directory keeps the one it had.',
+  },
   {
     name: 'components',
     type: 'strings',

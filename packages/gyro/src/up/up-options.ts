@@ -10,6 +10,7 @@ import {
   unknownGate,
 } from '@gyropilot/manager/feature-gates'
 import { suggestion } from '@gyropilot/foundation'
+import type { IpFamily } from '@gyropilot/cluster/live'
 import { timingProblem } from '@gyropilot/runtime'
 import type { ElectionTiming } from '@gyropilot/runtime'
 import { gyroErrors } from '../errors.ts'
@@ -27,6 +28,9 @@ export interface UpOptions {
   readonly detach: boolean
   readonly dataDir: string
   readonly nodes: number
+  readonly family: IpFamily
+  /** False: the family is the default, and a data directory may know better. */
+  readonly familyIsGiven: boolean
   readonly components: ReadonlySet<Component>
   readonly managers: number
   /** Of the managers, when there are several. */
@@ -72,6 +76,8 @@ export function upOptions(args: readonly string[]): UpOptions {
     detach: values.get('detach') as boolean,
     dataDir: values.get('data-dir') as string,
     nodes: values.get('nodes') as number,
+    family: values.get('ip-family') as IpFamily,
+    familyIsGiven: given.has('ip-family'),
     components: new Set(values.get('components') as readonly Component[]),
     managers: values.get('managers') as number,
     election: {
@@ -129,7 +135,9 @@ function checkControllers(items: readonly string[]): void {
   throw invalid(`--controllers: ${unknownItems(items)[0]}${meant}`)
 }
 
-function checkCloud({ cloud, cloudConfig }: UpOptions): void {
+function checkCloud({ cloud, cloudConfig, family }: UpOptions): void {
+  if (cloud === 'loopback' && family === 'ipv6')
+    throw invalid('--cloud=loopback has addresses of IPv4 only: use --ip-family dual')
   if (cloud === '' && cloudConfig !== '') throw invalid('--cloud-config needs --cloud')
 }
 

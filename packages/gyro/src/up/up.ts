@@ -3,8 +3,8 @@ import { constants, hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
-import { Cluster } from '@gyropilot/cluster/live'
-import type { ClusterOptions } from '@gyropilot/cluster/live'
+import { Cluster, nodeIpam, serviceRanges } from '@gyropilot/cluster/live'
+import type { ClusterOptions, IpFamily } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
   SystemClock,
@@ -25,6 +25,7 @@ import { isDetached, placeOf } from './place.ts'
 import { publishClusterInfo } from './cluster-info.ts'
 import { outside } from './outside.ts'
 import { helpText } from './help.ts'
+import { familyOf } from './ip-family.ts'
 import type { ManagerProcesses } from './manager-processes.ts'
 import { narration } from './narration.ts'
 import { keptPort, portsToTry, rememberPort } from './files/port-file.ts'
@@ -96,7 +97,7 @@ async function runJoined(
 ): Promise<Started> {
   const { join: joinCluster } = await import('./join.ts')
   const { parts, server, kubeconfig, close } = await joinCluster(options, world)
-  const managers = await startParts(options, world, parts, kubeconfig)
+  const managers = await startParts(options, world, options.family, parts, kubeconfig)
   const facts = { ...bannerFacts(options, managers), server, kubeconfig }
   world.terminal.banner(await registration.ready(facts))
   return {
@@ -155,6 +156,7 @@ async function runCluster(
 ): Promise<Started> {
   const { clock, random, logger, terminal } = world
   const store = await openStore(options, clock)
+  const family = familyOf(options, store)
   const certificates = certificatesOf(options, world)
   const metrics = new PrometheusRegistry()
   exposeProcessMetrics(metrics)
@@ -168,7 +170,8 @@ async function runCluster(
     certificates,
     ...outside,
     nextTurn: settle,
-    ...serverSettings(options),
+    configuration: { nodeIpam: nodeIpam(family) },
+    ...serverSettings(options, family),
   })
   const place = resolve(placeOf(options))
   const ports = portsToTry({ ...options, kept: keptPort(place) })
@@ -187,7 +190,7 @@ async function runCluster(
   const { path: kubeconfig, note } = writeKubeconfig(options, text, listener.port)
   const { certificatePem: authorityPem } = certificates.authority
   const [managers] = await Promise.all([
-    startParts(options, world, cluster, kubeconfig, certificates),
+    startParts(options, world, family, cluster, kubeconfig, certificates),
     publishClusterInfo(cluster.client(), clock, { server, authorityPem }),
   ])
   const portNote = moved
@@ -213,19 +216,20 @@ async function runCluster(
   }
 }
 
-function serverSettings({
-  runtimeConfig,
-  featureGates,
-  token,
-}: UpOptions): Pick<
-  ClusterOptions,
-  'runtimeConfig' | 'featureGates' | 'serverOptions' | 'administratorToken'
-> {
+function serverSettings(
+  { runtimeConfig, featureGates, token }: UpOptions,
+  family: IpFamily,
+): Pick<ClusterOptions, 'runtimeConfig' | 'featureGates' | 'serverOptions' | 'administratorToken'> {
   return {
     runtimeConfig,
     featureGates: Object.fromEntries(featureGates),
     // As kubeadm starts it: what holds a node's credentials writes about that node alone.
-    serverOptions: { admissionSelection: { enabled: ['NodeRestriction'] }, hostname: hostname() },
+    serverOptions: {
+      admissionSelection: { enabled: ['NodeRestriction'] },
+      hostname: hostname(),
+      serviceRanges: serviceRanges(family),
+      ...(family === 'ipv6' ? { advertiseAddress: '::1' } : {}),
+    },
     ...(token === '' ? {} : { administratorToken: token }),
   }
 }

@@ -1,44 +1,52 @@
 /**
- * The addresses of one node's pods. They come from the node's pod range, which the node IPAM controller gives it some time
- * after it was registered: until then pods wait. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod.
+ * The addresses of one node's pods: one of each range of the node, which the node IPAM controller gives it some time after it
+ * was registered; until then pods wait. Contract: docs/behaviour/simulation/kubelet.md, Life of a pod.
  */
 import { untilAborted } from '@gyropilot/foundation'
 import { IpPool } from './ip-pool.ts'
 
 export class PodAddresses {
-  #pool: IpPool | undefined
-  /** Of pods that ran before the range was known to this process. */
+  #pools: readonly IpPool[] | undefined
+  /** Of pods that ran before the ranges were known to this process. */
   readonly #claimed = new Set<string>()
   readonly #known = Promise.withResolvers<void>()
 
-  /** Whether the node has its range. */
+  /** Whether the node has its ranges. */
   get isKnown(): boolean {
-    return this.#pool !== undefined
+    return this.#pools !== undefined
   }
 
-  /** Tells the range. It never changes once the node has it. */
-  learn(podCidr: string): void {
-    if (this.#pool !== undefined) return
-    this.#pool = new IpPool(podCidr)
-    for (const address of this.#claimed) this.#pool.claim(address)
+  /** Tells the ranges, one of a family. They never change once the node has them. */
+  learn(podCidrs: readonly string[]): void {
+    if (this.#pools !== undefined) return
+    this.#pools = podCidrs.map((cidr) => new IpPool(cidr))
+    this.claim([...this.#claimed])
     this.#claimed.clear()
     this.#known.resolve()
   }
 
-  /** A free address, as soon as the node has a range; undefined when all are taken. Rejects when `signal` aborts before. */
-  async take(signal: AbortSignal): Promise<string | undefined> {
-    if (this.#pool === undefined) await untilAborted(this.#known.promise, signal)
-    return this.#pool?.take()
+  /** A free address of each range, as soon as the node has some; undefined when all of one are taken. Rejects when `signal` aborts before. */
+  async take(signal: AbortSignal): Promise<readonly string[] | undefined> {
+    if (this.#pools === undefined) await untilAborted(this.#known.promise, signal)
+    const taken = (this.#pools ?? []).map((pool) => pool.take())
+    const addresses = taken.filter((address) => address !== undefined)
+    if (addresses.length === taken.length) return addresses
+    this.release(addresses)
+    return undefined
   }
 
-  /** Marks an address of a pod that ran before this process did. */
-  claim(address: string): void {
-    if (this.#pool === undefined) this.#claimed.add(address)
-    else this.#pool.claim(address)
+  /** Marks those of a pod that ran before this process did. */
+  claim(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      if (this.#pools === undefined) this.#claimed.add(address)
+      else for (const pool of this.#pools) pool.claim(address)
+    }
   }
 
-  release(address: string): void {
-    this.#claimed.delete(address)
-    this.#pool?.release(address)
+  release(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      this.#claimed.delete(address)
+      for (const pool of this.#pools ?? []) pool.release(address)
+    }
   }
 }

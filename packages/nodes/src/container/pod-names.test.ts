@@ -60,6 +60,10 @@ test('/etc/resolv.conf: of the cluster and what the pod adds, or the pod alone',
     'nameserver 10.0.0.10\nnameserver 1.1.1.1\nsearch shop.svc.cluster.local svc.cluster.local cluster.local example.org\noptions ndots:2 edns0\n',
   )
   assert.equal(
+    resolverOf({ ...podOf({}), status: { hostIP: 'fd00::1' } }).split('\n')[0],
+    'nameserver fd00:10::a',
+  )
+  assert.equal(
     resolverOf(podOf({ dnsPolicy: 'None', dnsConfig })),
     'nameserver 1.1.1.1\nsearch example.org\noptions ndots:2 edns0\n',
   )

@@ -4,6 +4,8 @@ import type { Pod } from '@gyropilot/api'
 const DOMAIN = 'cluster.local'
 const MOST_HOSTNAME_CHARS = 63
 const DNS_SERVICE_IP = '10.0.0.10'
+/** Where a cluster's first addresses are IPv6. */
+const DNS_SERVICE_IPV6 = 'fd00:10::a'
 /** The server of a simulated node: an address that nobody has (RFC 5737). */
 const NODE_DNS_IP = '192.0.2.53'
 
@@ -54,14 +56,15 @@ export function hostsOf(pod: Pod, nodeName: string): string {
 }
 
 /** /etc/resolv.conf: of the cluster, of the node or of nobody by the pod's policy, then what the pod adds. */
-export function resolverOf({ metadata, spec }: Pod): string {
+export function resolverOf({ metadata, spec, status }: Pod): string {
   const { nameservers = [], searches = [], options = [] } = spec?.dnsConfig ?? {}
   const policy = spec?.dnsPolicy ?? 'ClusterFirst'
   const isOfNode = policy === 'Default' || (policy === 'ClusterFirst' && spec?.hostNetwork === true)
   const isOfCluster = !isOfNode && policy !== 'None'
   const cluster = `svc.${DOMAIN}`
   const search = isOfCluster ? [`${metadata?.namespace ?? ''}.${cluster}`, cluster, DOMAIN] : []
-  const servers = isOfCluster ? [DNS_SERVICE_IP] : isOfNode ? [NODE_DNS_IP] : []
+  const dnsIp = status?.hostIP?.includes(':') ? DNS_SERVICE_IPV6 : DNS_SERVICE_IP
+  const servers = isOfCluster ? [dnsIp] : isOfNode ? [NODE_DNS_IP] : []
   const settings = new Map<string, string | undefined>(isOfCluster ? [['ndots', '5']] : [])
   for (const { name = '', value } of options) settings.set(name, value)
   const lines = [

@@ -22,6 +22,7 @@ import type {
   Records,
   Sent,
 } from '../shell/network.ts'
+import { AddressOwners, isIpv6, ofFamily } from './address-owners.ts'
 import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
 import type { ClusterName } from './cluster-names.ts'
 import { ClusterRecords, isClusterRecord } from './cluster-records.ts'
@@ -46,7 +47,6 @@ import type { Destination, ServicePort } from './service-routes.ts'
 import { untilOver } from './sent-bytes.ts'
 import { Sessions } from './sessions.ts'
 
-const SERVICE_NAME_LABEL = 'kubernetes.io/service-name'
 /** That one name may lead to another. */
 const MOST_ALIASES = 8
 const MOST_ANSWER_BYTES = 8 * 2 ** 20
@@ -97,14 +97,23 @@ export class ClusterNetwork {
   }
 }
 
+/** Where a connection to a Service comes in. */
+interface Front {
+  readonly service: Service
+  readonly address: string
+  readonly nodeName: string
+}
+
 class PodNetwork implements Network {
   readonly #options: SharedNetwork
+  readonly #owners: AddressOwners
   readonly #pod: Pod
   readonly #nodeName: string
   readonly #signal: AbortSignal
 
   constructor(options: SharedNetwork, pod: Pod, nodeName: string, signal: AbortSignal) {
     this.#options = options
+    this.#owners = new AddressOwners(options.client)
     this.#pod = pod
     this.#nodeName = nodeName
     this.#signal = signal
@@ -166,7 +175,7 @@ class PodNetwork implements Network {
   /** Of a name server that the pod asks in the place of the cluster's. */
   async #zone(): Promise<Zone | undefined> {
     if (!this.#pod.spec?.dnsConfig?.nameservers?.includes(this.resolver)) return undefined
-    const pod = await this.#podAt(this.resolver)
+    const pod = await this.#owners.pod(this.resolver)
     return pod && this.#options.zone(pod)
   }
 
@@ -217,21 +226,20 @@ class PodNetwork implements Network {
         ? await this.#exchangeAtNode(this.#nodeName, address, port, sent)
         : undefined
       if (there !== undefined && there.kind !== 'elsewhere') return there
-      return this.#exchangeWith(this.#pod, port, sent)
+      return this.#exchangeWith(this.#pod, port, sent, address)
     }
-    const service = await this.#serviceAt(address)
+    const service = await this.#owners.service(address)
     if (service !== undefined) {
       return this.#exchangeBehind(
-        service,
+        { service, address, nodeName: this.#nodeName },
         portOf(service, 'port', port, protocolOf(sent)),
-        this.#nodeName,
         sent,
       )
     }
-    const pod = await this.#podAt(address)
-    if (pod !== undefined) return this.#exchangeWith(pod, port, sent)
+    const pod = await this.#owners.pod(address)
+    if (pod !== undefined) return this.#exchangeWith(pod, port, sent, address)
     // All of them are read: last, as few ask for one.
-    const node = await this.#nodeAt(address)
+    const node = await this.#owners.nodeName(address)
     if (node !== undefined) return this.#exchangeAtNode(node, address, port, sent)
     return this.#exchangeOutside(address, port, sent)
   }
@@ -243,7 +251,8 @@ class PodNetwork implements Network {
     if (service === undefined) return { kind: 'elsewhere' }
     const servicePort = portOf(service, 'port', port, protocolOf(sent))
     const spec = { ...service.spec, internalTrafficPolicy: 'Cluster' } as Service['spec']
-    return this.#exchangeBehind({ ...service, spec }, servicePort, this.#nodeName, sent)
+    const front = { service: { ...service, spec }, address, nodeName: this.#nodeName }
+    return this.#exchangeBehind(front, servicePort, sent)
   }
 
   /** At a port of the node that stands for a Service or a pod; nothing else is known of what listens there. */
@@ -264,17 +273,19 @@ class PodNetwork implements Network {
     const { items } = await this.#options.client.resource(resources.services).list()
     for (const service of items) {
       if (service.spec?.healthCheckNodePort === port && protocol === 'TCP') {
-        const bytes = healthCheckAnswer(service, await this.#slicesOf(service), nodeName)
+        const slices = ofFamily(await this.#slicesOf(service), address)
+        const bytes = healthCheckAnswer(service, slices, nodeName)
         return { kind: 'answered', bytes, isReal: true }
       }
       const found = portOf(service, 'nodePort', port, protocol)
       if (found === undefined) continue
       const isOwnNode = this.#pod.spec?.hostNetwork === true && nodeName === this.#nodeName
-      return this.#exchangeBehind(seenAtNode(service, isOwnNode), found, nodeName, sent)
+      const front = { service: seenAtNode(service, isOwnNode), address, nodeName }
+      return this.#exchangeBehind(front, found, sent)
     }
-    const there = podAtHostPort(await this.#podsOn(nodeName), { address, port, protocol })
+    const there = podAtHostPort(await this.#owners.podsOn(nodeName), { address, port, protocol })
     if (there === undefined) return { kind: 'elsewhere' }
-    return this.#exchangeWith(there.pod, there.port, sent)
+    return this.#exchangeWith(there.pod, there.port, sent, address)
   }
 
   async #exchangeWithKubelet(nodeName: string, { bytes, isEncrypted }: Sent): Promise<Exchange> {
@@ -285,13 +296,12 @@ class PodNetwork implements Network {
   }
 
   async #exchangeBehind(
-    service: Service,
+    { service, address, nodeName }: Front,
     port: ServicePort | undefined,
-    nodeName: string,
     sent: Sent,
   ): Promise<Exchange> {
     if (isProxiedByOthers(service)) return { kind: 'lost' }
-    const slices = await this.#slicesOf(service)
+    const slices = ofFamily(await this.#slicesOf(service), address)
     const zone = haveZoneHints(slices) ? await this.#zoneOf(nodeName) : undefined
     const route = routeOf(service, port, slices, nodeName, zone)
     if (route.kind !== 'to') return route
@@ -306,19 +316,10 @@ class PodNetwork implements Network {
     if (sessionAffinity !== 'ClientIP') return draw()
     const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_SECONDS
     const { name = '', protocol = 'TCP' } = port
-    const [own = ''] = addressesOf(this.#pod)
+    const own = this.#ownAddress(destinations[0]!.address) ?? ''
     const key = [service.metadata?.uid, name, protocol, own].join('/')
     const nowMs = clock.monotonicMs()
     return sessions.destination({ key, destinations, timeoutMs: seconds * 1000, nowMs }, draw)
-  }
-
-  /** The name of the node that has the address. */
-  async #nodeAt(address: string): Promise<string | undefined> {
-    const { items } = await this.#options.client.resource(resources.nodes).list()
-    const node = items.find(({ status }) =>
-      status?.addresses?.some((each) => each.type === 'InternalIP' && each.address === address),
-    )
-    return node?.metadata?.name
   }
 
   async #zoneOf(nodeName: string): Promise<string | undefined> {
@@ -330,9 +331,9 @@ class PodNetwork implements Network {
     const { client } = this.#options
     const found =
       pod === undefined
-        ? await this.#podAt(address)
+        ? await this.#owners.pod(address)
         : await orMissing(client.resource(resources.pods, pod.namespace).get(pod.name))
-    if (found !== undefined) return this.#exchangeWith(found, port, sent)
+    if (found !== undefined) return this.#exchangeWith(found, port, sent, address)
     return { kind: pod === undefined ? 'elsewhere' : 'lost' }
   }
 
@@ -340,11 +341,12 @@ class PodNetwork implements Network {
     pod: Pod,
     port: number,
     { bytes, mostMs, protocol = 'TCP', isEncrypted = false }: Sent,
+    address: string,
   ): Promise<Exchange> {
     const isAllowed = await this.#options.gate.allows(this.#pod, pod, port, protocol)
     if (!isAllowed) return { kind: 'lost' }
     if (isEncrypted && targetOf(pod, port) !== undefined) return { kind: 'elsewhere' }
-    const [own] = addressesOf(this.#pod)
+    const own = this.#ownAddress(address)
     const from = own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`
     if (protocol !== 'TCP') {
       const said = await this.#options.datagram(pod, { port, protocol, bytes, from })
@@ -374,32 +376,14 @@ class PodNetwork implements Network {
     return { kind: 'answered', bytes: received.bytes(), isReal }
   }
 
-  async #serviceAt(address: string): Promise<Service | undefined> {
-    const fieldSelector = `spec.clusterIP=${address}`
-    const { items } = await this.#options.client
-      .resource(resources.services)
-      .list({ fieldSelector })
-    return items[0]
+  /** Of its own addresses the one that is seen from there. */
+  #ownAddress(peer: string): string | undefined {
+    const own = addressesOf(this.#pod)
+    return own.find((each) => isIpv6(each) === isIpv6(peer)) ?? own[0]
   }
 
-  /** One that lives: an address is somebody else's when its pod has ended. */
-  async #podAt(address: string): Promise<Pod | undefined> {
-    const fieldSelector = `status.podIP=${address}`
-    const { items } = await this.#options.client.resource(resources.pods).list({ fieldSelector })
-    return items.find(({ status, spec }) => status?.phase === 'Running' && !spec?.hostNetwork)
-  }
-
-  async #podsOn(nodeName: string): Promise<readonly Pod[]> {
-    const fieldSelector = `spec.nodeName=${nodeName}`
-    return (await this.#options.client.resource(resources.pods).list({ fieldSelector })).items
-  }
-
-  async #slicesOf({ metadata }: Service): Promise<readonly EndpointSlice[]> {
-    const labelSelector = `${SERVICE_NAME_LABEL}=${metadata?.name}`
-    const { items } = await this.#options.client
-      .resource(resources.endpointslices, metadata?.namespace)
-      .list({ labelSelector })
-    return items
+  #slicesOf(service: Service): Promise<readonly EndpointSlice[]> {
+    return this.#owners.slicesOf(service)
   }
 }
 

@@ -13,7 +13,7 @@ async function toldAtStart(bootId?: string) {
   const told: (readonly [reason: string, isNodeThere: boolean])[] = []
   const regarded = new Set<unknown>()
   const heartbeat = new NodeHeartbeat(
-    { name: 'n', hostIp: '192.168.0.11' },
+    { name: 'n', hostIps: ['192.168.0.11'] },
     {
       client: server,
       clock: testClock(),

@@ -1,6 +1,6 @@
 /** Keeps a simulated node known: registration, Lease, status. Contract: docs/behaviour/simulation/kubelet.md, Heartbeats. */
 import { deepEqual, resources } from '@gyropilot/api'
-import type { Lease, Node } from '@gyropilot/api'
+import type { Lease, Node, NodeStatus } from '@gyropilot/api'
 import { isAlreadyExists, isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
@@ -110,12 +110,12 @@ export class NodeHeartbeat {
     return this.#patchStatus(status)
   }
 
-  #patchStatus(status: object): Promise<Node> {
+  #patchStatus(status: Partial<NodeStatus>): Promise<Node> {
     return this.#services.client
       .resource(resources.nodes)
       .patch(
         this.#configuration.name,
-        { type: 'strategic', value: { status } },
+        { type: 'strategic', value: { status: { ...status, ...replacingAddresses(status) } } },
         { subresource: 'status' },
       )
   }
@@ -197,6 +197,11 @@ export class NodeHeartbeat {
       spec,
     })
   }
+}
+
+/** They are merged by type, of which a node of both families has two: as kubelets do, all of them are replaced. */
+function replacingAddresses({ addresses }: Partial<NodeStatus>): object {
+  return addresses === undefined ? {} : { addresses: [...addresses, { $patch: 'replace' }] }
 }
 
 function nothingWhenItExists(error: unknown): undefined {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { nodeObject, nodeStatus } from './node-object.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
-const plain = { name: 'n', hostIp: '192.168.0.11' }
+const plain = { name: 'n', hostIps: ['192.168.0.11'] }
 const addresses = [
   { type: 'InternalIP', address: '192.168.0.11' },
   { type: 'Hostname', address: 'n' },
@@ -32,6 +32,24 @@ test('a node of a cloud waits for it, and leaves its addresses to it once there 
   const stored = { addresses: [{ type: 'ExternalIP', address: '1.1.1.1' }] }
   assert.ok(!('addresses' in nodeStatus(clouded, stored, NOW_MS)))
   assert.deepEqual(nodeStatus(clouded, {}, NOW_MS).addresses, addresses)
+})
+
+test('a node of both families has an address and a range of each', () => {
+  const node = nodeObject(
+    {
+      name: 'n',
+      hostIps: ['192.168.0.11', 'fd00::b'],
+      podCidrs: ['10.1.0.0/24', 'fd00:1::/64'],
+    },
+    NOW_MS,
+  )
+  assert.deepEqual(node.status?.addresses, [
+    addresses[0],
+    { type: 'InternalIP', address: 'fd00::b' },
+    addresses[1],
+  ])
+  assert.equal(node.spec?.podCIDR, '10.1.0.0/24')
+  assert.deepEqual(node.spec?.podCIDRs, ['10.1.0.0/24', 'fd00:1::/64'])
 })
 
 test('a node says that it follows policies for the groups of containers', () => {

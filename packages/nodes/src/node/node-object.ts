@@ -5,10 +5,10 @@ import { formatTime } from '@gyropilot/foundation'
 
 export interface SimulatedNodeConfiguration {
   readonly name: string
-  /** The node's own address, shown as InternalIP and as hostIP of its pods. */
-  readonly hostIp: string
+  /** The node's own addresses, one of a family, shown as InternalIP and as hostIPs of its pods. */
+  readonly hostIps: readonly string[]
   /** Set at registration when no node IPAM controller does it. */
-  readonly podCidr?: string
+  readonly podCidrs?: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly {
     readonly key: string
@@ -61,7 +61,7 @@ const WAITS_FOR_CLOUD = {
 }
 
 export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: number): Node {
-  const { name, podCidr, hasCloud = false, taints = [] } = configuration
+  const { name, podCidrs, hasCloud = false, taints = [] } = configuration
   const allTaints = hasCloud ? [...taints, WAITS_FOR_CLOUD] : taints
   return {
     apiVersion: 'v1',
@@ -79,7 +79,7 @@ export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: num
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
     spec: {
-      ...(podCidr === undefined ? {} : { podCIDR: podCidr, podCIDRs: [podCidr] }),
+      ...(podCidrs === undefined ? {} : { podCIDR: podCidrs[0], podCIDRs: [...podCidrs] }),
       ...(allTaints.length === 0
         ? {}
         : { taints: allTaints as NonNullable<Node['spec']>['taints'] }),
@@ -98,7 +98,7 @@ export function nodeStatus(
   const capacity = { ...DEFAULT_CAPACITY, ...configuration.capacity }
   const isCloudsMatter = configuration.hasCloud === true && stored?.addresses !== undefined
   const addresses = [
-    { type: 'InternalIP', address: configuration.hostIp },
+    ...configuration.hostIps.map((address) => ({ type: 'InternalIP', address })),
     { type: 'Hostname', address: configuration.name },
   ]
   return {

@@ -197,7 +197,7 @@ export class SimulatedNodes {
     const workers = new Map<string, PodWorker>()
     const services: NodeServices = {
       nodeName: configuration.name,
-      hostIp: configuration.hostIp,
+      hostIps: configuration.hostIps,
       addresses: new PodAddresses(),
       wasOff,
       client,
@@ -237,8 +237,9 @@ export class SimulatedNodes {
   #seen(node: Node): void {
     const { metadata, spec } = node
     this.#switches.get(metadata?.name ?? '')?.read(node)
-    if (spec?.podCIDR === undefined || spec.podCIDR === '') return
-    this.#running.get(metadata?.name ?? '')?.services.addresses.learn(spec.podCIDR)
+    const { podCIDR = '', podCIDRs = [podCIDR] } = spec ?? {}
+    if (podCIDR === '') return
+    this.#running.get(metadata?.name ?? '')?.services.addresses.learn(podCIDRs)
   }
 
   #changed(pod: Pod): void {

@@ -11,7 +11,7 @@ import type { PodReferences } from './pod-references.ts'
 
 export interface NodeServices {
   readonly nodeName: string
-  readonly hostIp: string
+  readonly hostIps: readonly string[]
   readonly addresses: PodAddresses
   /** The machine was off until this life of it: what ran there has died. */
   readonly wasOff: boolean

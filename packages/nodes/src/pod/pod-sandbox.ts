@@ -4,7 +4,7 @@ import type { Pod } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import { orMissing } from '../container/missing.ts'
 import type { NodeServices } from './node-services.ts'
-import { takeAddress } from './pod-address.ts'
+import { takeAddresses } from './pod-address.ts'
 
 /** As long as a kubelet takes to look at a pod again. */
 const RETRY_MS = 10_000
@@ -13,17 +13,17 @@ const RETRY_MS = 10_000
 const HANDLERS =
   /^(?:runc|crun|youki|runsc|gvisor|kata(?:-[a-z]+)*|nvidia|sysbox-runc|spin|wasm|wasmtime|wasmedge|test-handler)$/
 
-/** The address that the pod has from now on; undefined: it was over before it could have one. */
+/** The addresses that the pod has from now on; undefined: it was over before it could have any. */
 export async function makeSandbox(
   node: NodeServices,
   pod: Pod,
   life: AbortSignal,
   isOver: () => boolean,
-): Promise<string | undefined> {
+): Promise<readonly string[] | undefined> {
   for (;;) {
     const problem = await handlerProblem(node, pod)
     if (isOver()) return undefined
-    if (problem === undefined) return takeAddress(node, pod, life, isOver)
+    if (problem === undefined) return takeAddresses(node, pod, life, isOver)
     const message = `Failed to create pod sandbox: ${problem}`
     const reason = 'FailedCreatePodSandBox'
     node.recorder.record({ regarding: pod, type: 'Warning', reason, message })

@@ -68,7 +68,7 @@ test('owned conditions stand in their order after foreign ones, which are kept',
   const { one } = local([RUNNING])
   const gate = { type: 'example.com/gate', status: 'True' as const }
   const object = pod({ status: { phase: 'Pending', conditions: [gate] } })
-  const status = podStatusOf(object, one, { hostIp: '192.168.0.1' }, NOW_MS)
+  const status = podStatusOf(object, one, { hostIps: ['192.168.0.1'] }, NOW_MS)
   assert.deepEqual(
     status.conditions?.map(({ type }) => type),
     [
@@ -83,13 +83,26 @@ test('owned conditions stand in their order after foreign ones, which are kept',
   assert.equal(status.conditions?.at(1)?.observedGeneration, 1)
 })
 
+test('all addresses are there, the first one twice; none where it has none yet', () => {
+  const { object, one } = local([RUNNING])
+  const hostIps = ['192.168.0.1', 'fd00::1']
+  const before = podStatusOf(object, one, { hostIps }, NOW_MS)
+  assert.equal(before.hostIP, '192.168.0.1')
+  assert.deepEqual(before.hostIPs, [{ ip: '192.168.0.1' }, { ip: 'fd00::1' }])
+  assert.ok(!('podIP' in before) && !('podIPs' in before))
+  one.ips = ['10.1.0.2', 'fd00:1::2']
+  const { podIP, podIPs } = podStatusOf(object, one, { hostIps }, NOW_MS)
+  assert.equal(podIP, '10.1.0.2')
+  assert.deepEqual(podIPs, [{ ip: '10.1.0.2' }, { ip: 'fd00:1::2' }])
+})
+
 test('transition times move with the status only', () => {
   const { object, one } = local([RUNNING])
-  one.ip = '10.0.0.2'
-  const first = podStatusOf(object, one, { hostIp: 'h' }, NOW_MS)
+  one.ips = ['10.0.0.2']
+  const first = podStatusOf(object, one, { hostIps: ['h'] }, NOW_MS)
   const stored = { ...object, status: first }
   one.containers[0]!.ready = true
-  const second = podStatusOf(stored, one, { hostIp: 'h' }, NOW_MS + 60_000)
+  const second = podStatusOf(stored, one, { hostIps: ['h'] }, NOW_MS + 60_000)
   const timeOf = (type: string) =>
     second.conditions?.find((c) => c.type === type)?.lastTransitionTime
   assert.equal(timeOf('Initialized'), '2026-01-01T00:00:00Z')
@@ -100,7 +113,7 @@ test('a missing readiness gate keeps a pod unready although its containers are r
   const { one } = local([RUNNING])
   one.containers[0]!.ready = true
   const object = pod({ spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } })
-  const ready = podStatusOf(object, one, { hostIp: 'h' }, NOW_MS).conditions?.find(
+  const ready = podStatusOf(object, one, { hostIps: ['h'] }, NOW_MS).conditions?.find(
     (c) => c.type === 'Ready',
   )
   assert.equal(ready?.reason, 'ReadinessGatesNotReady')
@@ -112,7 +125,7 @@ test('a missing readiness gate keeps a pod unready although its containers are r
 
 test('unready containers are named', () => {
   const { object, one } = local([RUNNING, RUNNING])
-  const status = podStatusOf(object, one, { hostIp: 'h' }, NOW_MS)
+  const status = podStatusOf(object, one, { hostIps: ['h'] }, NOW_MS)
   const message = status.conditions?.find((c) => c.type === 'ContainersReady')?.message
   assert.equal(message, 'containers with unready status: [c0 c1]')
 })
@@ -124,7 +137,7 @@ test('who a container runs as is in its status where somebody said so, once it w
     const local = localPod(own, 0)
     const [container] = local.containers
     container!.containerId = containerId
-    return podStatusOf(own, local, { hostIp: '' }, 0).containerStatuses?.[0]?.user
+    return podStatusOf(own, local, { hostIps: [''] }, 0).containerStatuses?.[0]?.user
   }
   const context = { runAsUser: 1000, runAsGroup: 3000, supplementalGroups: [4000] }
   assert.deepEqual(userAt(context, 'containerd://1'), {

@@ -7,29 +7,29 @@ import { mayRestart, mayRestartAll } from '../running/local-pod.ts'
 import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 import { actualPod, grantedPod } from '../running/pod-resize.ts'
 
-interface NodeAddress {
-  readonly hostIp: string
+interface NodeAddresses {
+  readonly hostIps: readonly string[]
 }
 
 /** The status to be written, given what is stored: foreign conditions and unchanged transition times are kept. */
 export function podStatusOf(
   pod: Pod,
   local: LocalPod,
-  node: NodeAddress,
+  { hostIps }: NodeAddresses,
   nowMs: number,
 ): PodStatus {
   const phase = phaseOf(pod, local)
-  const ip = local.ip
+  const { ips } = local
   const stored = pod.status ?? {}
   return {
     ...local.failure,
     phase,
     observedGeneration: pod.metadata?.generation,
     conditions: conditionsOf(pod, local, phase, nowMs),
-    hostIP: node.hostIp,
-    hostIPs: [{ ip: node.hostIp }],
+    hostIP: hostIps[0],
+    hostIPs: hostIps.map((ip) => ({ ip })),
     startTime: stored.startTime ?? formatTime(local.startedAtMs),
-    ...(ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] }),
+    ...(ips.length === 0 ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
     ...containerStatusesOf(pod, local),
     ...resourcesOf(pod, local),
   }
@@ -108,7 +108,7 @@ function conditionsOf(
   )
   const containersReady = containersReadyOf(local, phase)
   const verdicts: Record<string, Verdict> = {
-    PodReadyToStartContainers: { status: local.ip !== undefined && !isTerminal(phase) },
+    PodReadyToStartContainers: { status: local.ips.length > 0 && !isTerminal(phase) },
     Initialized: initializedOf(local, phase),
     Ready: readyOf(pod, containersReady, foreign),
     ContainersReady: containersReady,

@@ -225,8 +225,8 @@ export class PodWorker {
 
   /** Starts containers that were added for debugging, once the pod runs. */
   #debug(pod: Pod): void {
-    const { ephemeral, ip } = this.#local
-    if (ip === undefined || this.#terminating) return
+    const { ephemeral, ips } = this.#local
+    if (ips.length === 0 || this.#terminating) return
     for (const spec of pod.spec?.ephemeralContainers ?? []) {
       if (ephemeral.some((known) => known.spec.name === spec.name)) continue
       const container = localContainer(spec as Container, 'ephemeral')
@@ -295,17 +295,17 @@ export class PodWorker {
   async #prepare(): Promise<boolean> {
     const { clock } = this.#node
     this.#watchLimits()
-    if (this.#local.ip === undefined) {
+    if (this.#local.ips.length === 0) {
       if (this.#local.hasRun) this.#sandboxChanged()
       await this.#writer.flush()
       await this.#mounts().mountAll()
       if (this.#terminating) return false
       await sleep(clock, this.#behavior.sandboxMs, this.#life.signal)
       if (this.#terminating) return false
-      if (!(await this.#takeAddress())) return false
+      if (!(await this.#takeAddresses())) return false
       this.#writer.schedule(SANDBOX_WRITE_MS)
     } else {
-      this.#node.addresses.claim(this.#local.ip)
+      this.#node.addresses.claim(this.#local.ips)
       this.#begin(() => this.#mounts().remountAll())
       for (const container of this.#local.ephemeral) {
         this.#begin(() => this.#runner.runEphemeral(container))
@@ -323,11 +323,11 @@ export class PodWorker {
   }
 
   /** False: the pod ended before its node had addresses to give. */
-  async #takeAddress(): Promise<boolean> {
+  async #takeAddresses(): Promise<boolean> {
     const isOver = (): boolean => this.#terminating || this.#done
-    const address = await makeSandbox(this.#node, this.#writer.stored, this.#life.signal, isOver)
-    if (address !== undefined) this.#local.ip = address
-    return address !== undefined
+    const addresses = await makeSandbox(this.#node, this.#writer.stored, this.#life.signal, isOver)
+    if (addresses !== undefined) this.#local.ips = addresses
+    return addresses !== undefined
   }
 
   #watchLimits(): void {
@@ -388,9 +388,7 @@ export class PodWorker {
     if (this.#done) return
     this.#done = true
     this.#node.volumes.release(this.#local.uid, this.#node.lifetime)
-    if (this.#local.ip !== undefined && this.#local.ip !== this.#node.hostIp) {
-      this.#node.addresses.release(this.#local.ip)
-    }
+    this.#node.addresses.release(this.#local.ips)
     this.#node.room.changed()
   }
 }

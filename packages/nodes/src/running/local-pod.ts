@@ -88,7 +88,7 @@ export interface LocalPod {
   /** For debugging; they come later, never restart, and do not count for phase and readiness. */
   readonly ephemeral: LocalContainer[]
   readonly startedAtMs: number
-  ip: string | undefined
+  ips: readonly string[]
   /** A main container has run: init containers count as done from then on. */
   hasRun: boolean
   /** A rule has ended all of its containers, and none has begun again. */
@@ -120,7 +120,7 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     ],
     ephemeral: [],
     startedAtMs: nowMs,
-    ip: undefined,
+    ips: [],
     hasRun: false,
     isRestartingAll: false,
     beginsAnew: false,
@@ -246,7 +246,8 @@ export function restoredPod(pod: Pod, nowMs: number): LocalPod {
       container.state = { state: 'terminated', ...end }
     }
   }
-  local.ip = pod.status?.podIP
+  const { podIP, podIPs = [] } = pod.status ?? {}
+  local.ips = podIPs.length > 0 ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : []
   return local
 }
 
@@ -262,7 +263,7 @@ export function rebootedPod(pod: Pod, nowMs: number): LocalPod {
     container.started = false
     container.ready = false
   }
-  local.ip = undefined
+  local.ips = []
   return local
 }
 

@@ -1,7 +1,7 @@
 /** Stories of the controller that gives nodes the ranges of their pods. */
 import type { Node } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { nodeIpamHere } from '../../pod-ranges.ts'
+import { nodeIpam } from '../../pod-ranges.ts'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -32,7 +32,7 @@ export const nodeRangeScenarios: readonly Scenario[] = [
     name: 'nodes come and go, and what one leaves another gets',
     controllers: ['node-ipam-controller'],
     // Four nodes in all, so that what is freed is needed.
-    configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.224.0.0/22' } },
+    configuration: { nodeIpam: { ...nodeIpam('ipv4'), clusterCidr: '10.224.0.0/22' } },
     async play(cluster) {
       const spares = ['a', 'b', 'c']
       for (const name of spares) await cluster.create(bareNode(name))
@@ -54,7 +54,7 @@ export const nodeRangeScenarios: readonly Scenario[] = [
     name: 'another manager goes on handing out ranges',
     controllers: ['node-ipam-controller'],
     managers: 2,
-    configuration: { nodeIpam: { ...nodeIpamHere, clusterCidr: '10.224.0.0/22' } },
+    configuration: { nodeIpam: { ...nodeIpam('ipv4'), clusterCidr: '10.224.0.0/22' } },
     async play(cluster) {
       await cluster.create(bareNode('a'))
       await cluster.create(bareNode('b'))
