@@ -311,6 +311,8 @@ test('nslookup tells all addresses by the whole name, or that there is none', as
     out,
     'Server:\t\t10.0.0.10\nAddress:\t10.0.0.10:53\n\nName:\tdb.shop.svc.cluster.local\nAddress: 10.1.0.2\nName:\tdb.shop.svc.cluster.local\nAddress: 10.1.0.3\n\n',
   )
+  const sixth = await run(['nslookup', 'db', 'fd00::a'], { lookup: { kind: 'unknown' } })
+  assert.match(sixth.out, /^Server:\t\tfd00::a\nAddress:\t\[fd00::a\]:53\n\n/)
   const none = await run(['nslookup', 'db', '10.0.0.99'], { lookup: { kind: 'unknown' } })
   assert.deepEqual(
     [none.exitCode, none.out],

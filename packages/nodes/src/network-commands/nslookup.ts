@@ -14,7 +14,8 @@ export const nslookup: Command = async ({ args, place, out, err }) => {
   const asked = server ?? network.resolver
   const found = await network.lookup(name)
   if (found.kind === 'elsewhere') place.onUnknown?.(name)
-  await out(`Server:\t\t${asked}\nAddress:\t${asked}:${DNS_PORT}\n\n`)
+  const host = asked.includes(':') ? `[${asked}]` : asked
+  await out(`Server:\t\t${asked}\nAddress:\t${host}:${DNS_PORT}\n\n`)
   if (found.kind !== 'found') {
     await out(`** server can't find ${name}: NXDOMAIN\n\n`)
     return 1
