@@ -45,6 +45,8 @@ export interface World {
   readonly stepAside?: StepAside
   /** Told of each write that succeeded, before the rules go on. */
   readonly onWritten?: (write: Write, object: KubernetesObject) => void
+  /** Told of each write that did not, before the rules go on. */
+  readonly onRefused?: (write: Write, error: unknown) => void
   /** Told of each effect and what came of it. */
   readonly onEffect?: (effect: Effect, outcome: unknown) => void
 }
@@ -223,6 +225,7 @@ async function performAside(write: Write, world: World): Promise<Outcome> {
 async function performWrite(write: Write, world: World): Promise<Outcome> {
   const outcome = await outcomeOf(sendWrite(write, world.client))
   if (outcome.ok) world.onWritten?.(write, outcome.object)
+  else world.onRefused?.(write, outcome.error)
   return outcome
 }
 

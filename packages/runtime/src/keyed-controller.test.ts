@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap, KubernetesObject, Pod } from '@gyropilot/api'
 import { keyOf, resources } from '@gyropilot/api'
+import { StatusError } from '@gyropilot/client'
 import type { Reason } from './controller.ts'
 import { currentTimeMs, recordEvent, write, writeAside } from './effects.ts'
-import { create, updateStatus } from './writes.ts'
+import { create, update, updateStatus } from './writes.ts'
 import { EXPECTATIONS_TIMEOUT_MS, createExpectations } from './expectations.ts'
 import { DeletedFinalStateUnknown } from './informer.ts'
 import type { Informer } from './informer.ts'
@@ -234,6 +235,40 @@ test('Given remembered RV 10 and processed RV 5, when checking readiness, then t
   stop.abort()
 })
 
+test('after a conflict the rules wait for the version that the cache does not have, and see it', async () => {
+  const seen: string[] = []
+  const { context, start, stop } = controllerOf(
+    function* (object) {
+      seen.push(object.metadata!.resourceVersion!)
+      const updated = yield* write(update(resources.configmaps, object))
+      return updated.ok ? {} : { error: updated.error }
+    },
+    {
+      cached: [at('10')],
+      also: ({ informers }) => ({
+        staleGuard: {
+          informers: [informers.informer(resources.configmaps)],
+          ownerUid: (object) => object.metadata!.uid!,
+        },
+      }),
+    },
+  )
+  context.client.onRequest = () => {
+    throw new StatusError({ kind: 'Status', apiVersion: 'v1', reason: 'Conflict', code: 409 })
+  }
+  start()
+  await context.clock.advance(10_000)
+  assert.deepEqual(seen, ['10'])
+  context.client.onRequest = undefined
+  context.informers.apply(resources.configmaps, at('12'))
+  await context.clock.advance(0)
+  assert.deepEqual(seen, ['10', '12'])
+  stop.abort()
+})
+
+const at = (resourceVersion: string): ConfigMap =>
+  configMap('a', { metadata: { ...configMap('a').metadata, resourceVersion } })
+
 test('events carry the component that the controller names', async () => {
   const { context, start, stop } = controllerOf(
     function* (object) {
@@ -311,8 +346,6 @@ test('watches of metadata are of the informers of metadata, and the period of a 
 })
 
 test('the trace tells a change from a resync, a retry from both, and a reconcile that the stop interrupted', async () => {
-  const object = (resourceVersion: string) =>
-    configMap('a', { metadata: { ...configMap('a').metadata, resourceVersion } })
   let runs = 0
   const { context, start, stop, traced } = controllerOf(
     function* () {
@@ -323,21 +356,21 @@ test('the trace tells a change from a resync, a retry from both, and a reconcile
       }
       return {}
     },
-    { cached: [object('1')], trace: true },
+    { cached: [at('1')], trace: true },
   )
   start()
   await context.clock.advance(0)
-  context.informers.apply(resources.configmaps, object('2'))
+  context.informers.apply(resources.configmaps, at('2'))
   await context.clock.advance(0)
-  context.informers.apply(resources.configmaps, object('2'))
+  context.informers.apply(resources.configmaps, at('2'))
   await context.clock.advance(0)
-  context.informers.apply(resources.configmaps, object('3'))
+  context.informers.apply(resources.configmaps, at('3'))
   await context.clock.advance(5)
   context.client.onRequest = async () => {
     stop.abort()
     return undefined
   }
-  context.informers.apply(resources.configmaps, object('4'))
+  context.informers.apply(resources.configmaps, at('4'))
   await context.clock.advance(0)
   const told = traced as { reasons?: readonly Reason[]; verdict?: object }[]
   assert.deepEqual(

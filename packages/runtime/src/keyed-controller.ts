@@ -65,7 +65,11 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     const recorder = context.recorder(logic.eventComponent ?? context.name)
     this.#recordEvent = (event) => recorder.record(event)
     if (logic.staleGuard !== undefined) {
-      this.#guard = new StaleCacheGuard({ ...logic.staleGuard, metrics: context.metrics })
+      this.#guard = new StaleCacheGuard({
+        ...logic.staleGuard,
+        clock: context.clock,
+        metrics: context.metrics,
+      })
     }
     if (logic.countedObjects !== undefined)
       this.#pace = new StatusPace(context.clock, logic.expectations)
@@ -178,6 +182,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
           writes[isOfStatus(write) ? 'statuses' : 'others'] += 1
           guard?.written(key, ownerUid, write, object)
         }),
+      onRefused: guard && ((write, error) => guard.refused(key, ownerUid, write, error)),
       onEffect: trace && ((effect, outcome) => trace.effect(name, key, effect, outcome)),
     })
     if (this.#pace !== undefined && verdict?.error === undefined)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, Pod } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { PrometheusRegistry } from '@gyropilot/foundation'
+import { StatusError } from '@gyropilot/client'
+import { PrometheusRegistry, VirtualClock, settle } from '@gyropilot/foundation'
 import { create, patch, remove, update } from './writes.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { fakeInformers } from './testing/index.ts'
@@ -14,14 +15,16 @@ const pod = (resourceVersion?: string): Pod => ({
 })
 
 function guard(deletions?: boolean) {
+  const clock = new VirtualClock({ settle })
   const informers = fakeInformers()
   const pods = informers.informer(resources.pods)
   const watched = [pods, informers.informer(resources.replicasets)]
   const of = new StaleCacheGuard({
+    clock,
     informers: watched,
     ...(deletions === undefined ? {} : { deletions }),
   })
-  return { of, pods }
+  return { of, pods, clock }
 }
 
 const cases: [string, { written: string[]; seen: string; stale: boolean }][] = [
@@ -101,7 +104,11 @@ test('a type of another group is another type', () => {
 test('skipped syncs of a controller without a metric of its own are not counted', () => {
   const metrics = new PrometheusRegistry()
   const pods = fakeInformers().informer(resources.pods)
-  const of = new StaleCacheGuard({ informers: [pods], metrics })
+  const of = new StaleCacheGuard({
+    clock: new VirtualClock({ settle }),
+    informers: [pods],
+    metrics,
+  })
   pods.bookmark('5')
   of.written('k', 'u', create(resources.pods, pod()), pod('10'))
   assert.notEqual(of.check('k'), undefined)
@@ -125,6 +132,7 @@ test('skipped syncs are counted under the help text of the controller', () => {
   const metrics = new PrometheusRegistry()
   const pods = fakeInformers().informer(resources.pods)
   const of = new StaleCacheGuard({
+    clock: new VirtualClock({ settle }),
     informers: [pods],
     metrics,
     metric: { name: 'job_controller_stale_sync_skips_total', kind: 'Job' },
@@ -135,4 +143,68 @@ test('skipped syncs are counted under the help text of the controller', () => {
   const text = metrics.expose()
   assert.match(text, /Total number of Job syncs skipped due to a stale watch cache\.\n/)
   assert.match(text, /^job_controller_stale_sync_skips_total\{group="",resource="pods"\} 1$/m)
+})
+
+const refusal = (code: number, reason: string): StatusError =>
+  new StatusError({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason })
+const conflict = refusal(409, 'Conflict')
+
+test('an update that was refused as a conflict waits until the cache shows a newer version of the object', () => {
+  const { of, pods } = guard()
+  pods.apply(pod('9'))
+  of.refused('k', 'u', update(resources.pods, pod('10'), 'status'), conflict)
+  assert.match(of.check('k')?.message ?? '', /10 of default\/p is no longer the newest/)
+  pods.bookmark('12')
+  assert.ok(of.check('k'), 'what came was not of this object')
+  pods.apply(pod('10'))
+  assert.ok(of.check('k'), 'the version that was refused')
+  pods.apply(pod('11'))
+  assert.equal(of.check('k'), undefined)
+  pods.apply(pod('10'))
+  assert.equal(of.check('k'), undefined, 'dropped')
+})
+
+test('a conflict holds nothing up where the cache is newer already, or does not have the object', () => {
+  for (const cached of [[pod('11')], []]) {
+    const { of, pods } = guard()
+    for (const object of cached) pods.apply(object)
+    of.refused('k', 'u', update(resources.pods, pod('10')), conflict)
+    assert.equal(of.check('k'), undefined)
+  }
+})
+
+test('a conflict holds up for half a minute at most: not each comes of a newer version', async () => {
+  const { of, pods, clock } = guard()
+  pods.apply(pod('10'))
+  of.refused('k', 'u', update(resources.pods, pod('10')), conflict)
+  await clock.advance(29_999)
+  assert.ok(of.check('k'))
+  await clock.advance(1)
+  assert.equal(of.check('k'), undefined)
+})
+
+test('only conflicts of updates of a known version tell that a cache that is watched is behind', () => {
+  const { metadata } = pod('10')
+  const refusals: [ReturnType<typeof create>, Error][] = [
+    [update(resources.pods, pod('10')), refusal(404, 'NotFound')],
+    [update(resources.pods, pod('10')), new Error('the connection was reset')],
+    [update(resources.pods, pod()), conflict],
+    [update(resources.configmaps, { metadata }), conflict],
+    [create(resources.pods, pod('10')), conflict],
+    [remove(resources.pods, pod('10')), conflict],
+  ]
+  for (const [write, error] of refusals) {
+    const { of, pods } = guard()
+    pods.apply(pod('10'))
+    of.refused('k', 'u', write, error)
+    assert.equal(of.check('k'), undefined, `${write.verb} ${error.message}`)
+  }
+})
+
+test('a conflict of an owner that is gone does not hold up the next one of its name', () => {
+  const { of, pods } = guard()
+  pods.apply(pod('10'))
+  of.refused('k', 'old', update(resources.pods, pod('10')), conflict)
+  of.written('k', 'new', create(resources.pods, pod()), pod('10'))
+  assert.equal(of.check('k'), undefined)
 })

@@ -1,10 +1,16 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import type { Counter, MetricsRegistry } from '@gyropilot/foundation'
+import { keyOf } from '@gyropilot/api'
+import { isConflict } from '@gyropilot/client'
+import type { Clock, Counter, MetricsRegistry } from '@gyropilot/foundation'
 import type { Informer } from './informer.ts'
 import type { Write } from './effects.ts'
 import { compareResourceVersions, isResourceVersion } from './resource-versions.ts'
 
+/** No longer than this for what a conflict says: a webhook may answer one as well, and then nothing comes that the cache could show. */
+const CONFLICT_HOLD_MS = 30_000
+
 interface StaleCacheGuardOptions {
+  readonly clock: Clock
   readonly informers: readonly Informer<KubernetesObject>[]
   /** Deletions count as writes too, where the server answers with the object: pods that have time to end. */
   readonly deletions?: boolean
@@ -20,19 +26,28 @@ export interface StaleSyncMetric {
   readonly kind: string
 }
 
-interface WrittenVersions {
+/** What is known to have happened for a key, and may not be in the caches yet. */
+interface Known {
   readonly ownerUid: string
-  readonly versions: Map<Informer<KubernetesObject>, string>
+  /** The highest version that was written. */
+  readonly written: Map<Informer<KubernetesObject>, string>
+  readonly conflicts: Conflict[]
 }
 
-/** A cache has not yet seen what this process wrote. The key is tried again with backoff. */
+/** The server has a newer version of this object than the one that was sent, or none. */
+interface Conflict {
+  readonly informer: Informer<KubernetesObject>
+  readonly objectKey: string
+  readonly sent: string
+  readonly untilMs: number
+}
+
+/** A cache has not yet seen what this process wrote, or what it was refused for. The key is tried again with backoff. */
 export class StaleCacheError extends Error {
   readonly type: ResourceType
 
-  constructor(key: string, type: ResourceType, written: string, seen: string) {
-    super(
-      `cache of ${type.resource} is behind the writes for ${key}: written ${written}, seen ${JSON.stringify(seen)}`,
-    )
+  constructor(key: string, type: ResourceType, behind: string) {
+    super(`cache of ${type.resource} is behind the writes for ${key}: ${behind}`)
     this.name = 'StaleCacheError'
     this.type = type
   }
@@ -40,16 +55,19 @@ export class StaleCacheError extends Error {
 
 /**
  * Read-your-writes: per key it remembers the highest resourceVersion that this process wrote of each type, and refuses to
- * go on until the informers have come that far. resourceVersions of different types are never compared.
+ * go on until the informers have come that far. resourceVersions of different types are never compared. Of an object whose
+ * update was refused as a conflict the cache has to show a newer version, for a while.
  * Contract: docs/behaviour/controllers/shared-controller-utils.md, Stale-cache guard.
  */
 export class StaleCacheGuard {
+  readonly #clock: Clock
   readonly #informers: readonly Informer<KubernetesObject>[]
   readonly #skips: Counter | undefined
   readonly #deletions: boolean
-  readonly #written = new Map<string, WrittenVersions>()
+  readonly #known = new Map<string, Known>()
 
   constructor(options: StaleCacheGuardOptions) {
+    this.#clock = options.clock
     this.#informers = options.informers
     this.#deletions = options.deletions ?? false
     if (options.metrics !== undefined && options.metric !== undefined) {
@@ -66,34 +84,64 @@ export class StaleCacheGuard {
     if (write.verb === 'deleteCollection' || (write.verb === 'delete' && !this.#deletions)) return
     const version = object.metadata?.resourceVersion ?? ''
     if (!isResourceVersion(version)) return
-    const informer = this.#informers.find(({ type }) => sameResource(type, write.type))
+    const informer = this.#informerOf(write.type)
     if (informer === undefined) return
-    let record = this.#written.get(key)
-    if (record === undefined || record.ownerUid !== ownerUid) {
-      record = { ownerUid, versions: new Map() }
-      this.#written.set(key, record)
-    }
-    const known = record.versions.get(informer)
-    if (known === undefined || compareResourceVersions(known, version) < 0)
-      record.versions.set(informer, version)
+    const { written } = this.#knownOf(key, ownerUid)
+    const highest = written.get(informer)
+    if (highest === undefined || compareResourceVersions(highest, version) < 0)
+      written.set(informer, version)
   }
 
-  /** The error to retry with, or undefined when every write was seen; its record is dropped then. */
+  /** Conflicts of updates count; another error tells nothing of the cache. */
+  refused(key: string, ownerUid: string, write: Write, error: unknown): void {
+    if (write.verb !== 'update' || !isConflict(error)) return
+    const sent = write.object.metadata?.resourceVersion
+    const informer = this.#informerOf(write.type)
+    if (informer === undefined || !isResourceVersion(sent)) return
+    const untilMs = this.#clock.monotonicMs() + CONFLICT_HOLD_MS
+    const conflict = { informer, objectKey: keyOf(write.object), sent, untilMs }
+    this.#knownOf(key, ownerUid).conflicts.push(conflict)
+  }
+
+  /** The error to retry with, or undefined when the caches show all that is known; it is forgotten then. */
   check(key: string): StaleCacheError | undefined {
-    const record = this.#written.get(key)
-    if (record === undefined) return undefined
-    for (const [informer, written] of record.versions) {
+    const known = this.#known.get(key)
+    if (known === undefined) return undefined
+    for (const [informer, written] of known.written) {
       const seen = informer.lastSyncResourceVersion()
       if (!isResourceVersion(seen) || compareResourceVersions(written, seen) <= 0) continue
-      this.#skips?.increment({ group: informer.type.group, resource: informer.type.resource })
-      return new StaleCacheError(key, informer.type, written, seen)
+      return this.#skip(key, informer.type, `written ${written}, seen ${JSON.stringify(seen)}`)
     }
-    this.#written.delete(key)
+    for (const { informer, objectKey, sent, untilMs } of known.conflicts) {
+      const seen = informer.lister.getByKey(objectKey)?.metadata?.resourceVersion
+      const isBehind = isResourceVersion(seen) && compareResourceVersions(seen, sent) <= 0
+      if (!isBehind || this.#clock.monotonicMs() >= untilMs) continue
+      return this.#skip(key, informer.type, `${sent} of ${objectKey} is no longer the newest`)
+    }
+    this.#known.delete(key)
     return undefined
   }
 
   forget(key: string): void {
-    this.#written.delete(key)
+    this.#known.delete(key)
+  }
+
+  #skip(key: string, type: ResourceType, behind: string): StaleCacheError {
+    this.#skips?.increment({ group: type.group, resource: type.resource })
+    return new StaleCacheError(key, type, behind)
+  }
+
+  #informerOf(type: ResourceType): Informer<KubernetesObject> | undefined {
+    return this.#informers.find((informer) => sameResource(informer.type, type))
+  }
+
+  #knownOf(key: string, ownerUid: string): Known {
+    let known = this.#known.get(key)
+    if (known === undefined || known.ownerUid !== ownerUid) {
+      known = { ownerUid, written: new Map(), conflicts: [] }
+      this.#known.set(key, known)
+    }
+    return known
   }
 }
 
