@@ -295,6 +295,20 @@ test('a pod too many is found when it is made, not in the end', async () => {
   )
 })
 
+test('a revision that is taken from under a pod is found when it goes', async () => {
+  const cluster = await createCluster({ seed: 'revisions', nodes: 1 })
+  const watchdog = new Watchdog(cluster)
+  const { spec, ...set } = { ...deployment(1), kind: 'StatefulSet' }
+  await cluster.create({ ...set, spec: { ...spec, serviceName: 'web' } } as object)
+  await cluster.advance(20_000)
+  const [revision] = cluster.objects.all(resources.controllerrevisions, 'default')
+  await cluster.delete(resources.controllerrevisions, 'default', revision!.metadata!.name!)
+  assert.deepEqual(
+    watchdog.violations.map(({ checker }) => checker),
+    ['live revisions'],
+  )
+})
+
 /** A Deployment of two ready pods and a budget whose status is written by hand: `allowed` disruptions. */
 async function withBudget(allowed: number) {
   const cluster = await createCluster({ seed: 'budget', nodes: 1 })

@@ -125,6 +125,20 @@ const worlds: readonly (readonly [string, Partial<World>, readonly RegExp[]])[] 
     { pods: [labelled('controller-revision-hash', 'r9')] },
     [/of revision r9, which is not there/, /was not updated/],
   ],
+  [
+    'a revision of a former owner, of a pod that a partition leaves',
+    {
+      set: {
+        ...settled,
+        spec: {
+          ...settled.spec!,
+          updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
+        },
+      },
+      pods: [labelled('controller-revision-hash', 'r9')],
+    },
+    [],
+  ],
   ['too long a history', { revisions: [revision('r1', 1), revision('r2', 2)] }, [/keeps 1 old/]],
   [
     'two revisions of one number',

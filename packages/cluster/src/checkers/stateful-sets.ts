@@ -51,9 +51,12 @@ function* identities(
     const hash = labels['controller-revision-hash']
     // Who adopts a pod does not give it a revision, and one that is older than the set may have that of a former set.
     const isOlder = (metadata?.creationTimestamp ?? '') < (set.metadata?.creationTimestamp ?? '')
+    // One that nobody updates may have that of a former owner too: live-revisions.ts looks at those when they go.
+    const isLeft = ordinalOf(name) < firstUpdated(set)
     if (
       hash !== undefined &&
       !isOlder &&
+      !isLeft &&
       !revisions.some((revision) => revision.metadata?.name === hash)
     )
       yield `pod ${name} of ${text} is of revision ${hash}, which is not there`
@@ -85,17 +88,26 @@ function* history(
 }
 
 function* rollout(text: string, set: StatefulSet, pods: readonly Pod[]): Iterable<string> {
-  const { updateStrategy, ordinals } = set.spec ?? {}
+  const { updateStrategy } = set.spec ?? {}
   if (updateStrategy?.type !== 'RollingUpdate') return
-  const from = (ordinals?.start ?? 0) + (updateStrategy.rollingUpdate?.partition ?? 0)
   const { updateRevision, currentRevision } = set.status ?? {}
   for (const { metadata } of pods) {
-    const ordinal = Number(/[0-9]+$/.exec(metadata?.name ?? '')?.[0])
     const hash = metadata?.labels?.['controller-revision-hash']
-    if (ordinal >= from && hash !== updateRevision)
+    if (ordinalOf(metadata?.name) >= firstUpdated(set) && hash !== updateRevision)
       yield `pod ${metadata?.name} of ${text} was not updated`
   }
   const held = updateStrategy.rollingUpdate?.partition ?? 0
   if (held === 0 && currentRevision !== updateRevision)
     yield `${text} is through and is still at ${currentRevision}`
+}
+
+function ordinalOf(podName = ''): number {
+  return Number(/[0-9]+$/.exec(podName)?.[0])
+}
+
+/** Pods below this ordinal are left at the revision that they have. */
+function firstUpdated({ spec }: StatefulSet): number {
+  const { type, rollingUpdate } = spec?.updateStrategy ?? {}
+  if (type === 'OnDelete') return Infinity
+  return (spec?.ordinals?.start ?? 0) + (rollingUpdate?.partition ?? 0)
 }

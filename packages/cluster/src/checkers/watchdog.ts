@@ -10,6 +10,7 @@ import type { EndStateRule } from './end-state.ts'
 import { hotLoop } from './hot-loop.ts'
 import { jobCounts } from './jobs.ts'
 import { leadership } from './leadership.ts'
+import { liveRevisions } from './live-revisions.ts'
 import { ordinals } from './ordinals.ts'
 import { podRanges } from './end-state-rules/pod-range-rules.ts'
 import { podLimits } from './pod-limits.ts'
@@ -53,6 +54,7 @@ export class Watchdog {
       podLimits(report, clock, objects),
       podRanges(report, objects),
       ordinals(report, clock, objects),
+      liveRevisions(report, clock, objects),
       budgets(report, objects),
       reasons(report, objects),
       jobCounts(report),
