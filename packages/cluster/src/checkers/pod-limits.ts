@@ -1,6 +1,12 @@
 /** Never more pods than allowed. What is allowed is the most that was asked for lately: a controller may learn of less late. */
 import type { Deployment, KubernetesObject, Pod, ReplicaSet } from '@gyropilot/api'
-import { controllerOf, isPodActive, resolveIntOrPercent, resources } from '@gyropilot/api'
+import {
+  controllerOf,
+  isPodActive,
+  labelQueryOf,
+  resolveIntOrPercent,
+  resources,
+} from '@gyropilot/api'
 import type { Clock } from '@gyropilot/foundation'
 import type { Objects } from '../simulated/objects.ts'
 import type { ClusterObserver } from '../simulated/cluster-observer.ts'
@@ -43,14 +49,19 @@ export function podLimits(report: Report, clock: Clock, objects: Objects): Clust
   function checkPods(pod: Pod): void {
     const owner = controllerOf(pod)
     if (owner?.kind !== 'ReplicaSet' || clock.monotonicMs() - staleListMs < WINDOW_MS) return
+    const { namespace } = pod.metadata ?? {}
+    // Who may not let a pod go that was taken away by its labels makes another for it.
+    const set = objects.find(resources.replicasets, namespace, owner.name)
+    const selector = set && labelQueryOf(set.spec?.selector)
     const pods = objects
-      .all(resources.pods, pod.metadata?.namespace)
+      .all(resources.pods, namespace)
       .filter((other) => isPodActive(other) && controllerOf(other)?.uid === owner.uid)
+      .filter((other) => selector?.matches(other.metadata?.labels) ?? true)
     const limit = limitOf(owner.uid) + unheardOf(owner.uid)
     if (pods.length > limit)
       report(
         'pod limits',
-        `ReplicaSet ${pod.metadata?.namespace}/${owner.name} has ${pods.length} pods, at most ${limit} were asked for`,
+        `ReplicaSet ${namespace}/${owner.name} has ${pods.length} pods, at most ${limit} were asked for`,
       )
   }
 

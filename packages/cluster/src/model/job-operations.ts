@@ -1,6 +1,6 @@
 /** What a random user does with Jobs. */
 import { controllerOf, resources } from '@gyropilot/api'
-import type { JobSpec } from '@gyropilot/api'
+import type { Job, JobSpec } from '@gyropilot/api'
 import { job } from '../scenarios/objects.ts'
 import { APPS, deletion, hasRoom, merge, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
@@ -59,9 +59,11 @@ function annotationsOf(hand: Hand): Record<string, string> {
 async function resumeStarted(hand: Hand): Promise<boolean> {
   const { objects } = hand.cluster
   const started = new Set(objects.all(resources.pods).map((pod) => controllerOf(pod)?.uid))
+  const hasBegun = ({ metadata, status = {} }: Job): boolean =>
+    started.has(metadata?.uid) || (status.failed ?? 0) + (status.succeeded ?? 0) > 0
   const suspended = objects
     .all(resources.jobs)
-    .filter((found) => found.spec?.suspend === true && started.has(found.metadata?.uid))
+    .filter((found) => found.spec?.suspend === true && hasBegun(found))
   for (const each of suspended)
     await merge(hand, resources.jobs, each, { spec: { suspend: false } })
   return suspended.length > 0
@@ -93,7 +95,7 @@ export const jobOperations: readonly Operation[] = [
       return true
     },
   },
-  { name: 'resume Jobs that have pods', weight: 0.2, tidies: true, act: resumeStarted },
+  { name: 'resume Jobs that have begun', weight: 0.2, tidies: true, act: resumeStarted },
   {
     name: 'scale a Job',
     weight: 2,
