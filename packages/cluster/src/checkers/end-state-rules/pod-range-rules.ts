@@ -5,17 +5,35 @@ import type { ClusterObserver } from '../../simulated/cluster-observer.ts'
 import type { Objects } from '../../simulated/objects.ts'
 import type { Report } from '../violation.ts'
 
-/** No two nodes ever share an address, and a range is never taken back. */
+/** No two nodes ever share an address, a range is never taken back, and pods are given addresses of their node's. */
 export function podRanges(report: Report, objects: Objects): ClusterObserver {
+  /** By the name of a node: also those of the ones before it, which its kubelet may still take for its own. */
+  const everHad = new Map<string, readonly Cidr[]>()
+
+  function checkRange(node: Node, before: Node | undefined): void {
+    if (rangesText(node) === rangesText(before)) return
+    const { name = '' } = node.metadata ?? {}
+    everHad.set(name, [...(everHad.get(name) ?? []), ...rangesOf(node)])
+    if (rangesText(before) !== '')
+      report('pod ranges', `node ${name} had ${rangesText(before)} before`)
+    for (const problem of sharedRanges(objects, node)) report('pod ranges', problem)
+  }
+
+  function checkAddress({ metadata, spec, status }: Pod, before: Pod | undefined): void {
+    const address = status?.podIP ?? ''
+    if (address === '' || address === before?.status?.podIP || spec?.hostNetwork === true) return
+    if (isIn(everHad.get(spec?.nodeName ?? ''), address)) return
+    report(
+      'pod ranges',
+      `pod ${metadata?.namespace}/${metadata?.name} was given ${address}, which ${spec?.nodeName} never had`,
+    )
+  }
+
   return {
     committed({ type, collection, object, previous }) {
-      if (collection !== 'nodes' || type === 'deleted') return
-      const node = object as Node
-      const before = previous as Node | undefined
-      if (rangesText(node) === rangesText(before)) return
-      if (rangesText(before) !== '')
-        report('pod ranges', `node ${node.metadata?.name} had ${rangesText(before)} before`)
-      for (const problem of sharedRanges(objects, node)) report('pod ranges', problem)
+      if (type === 'deleted') return
+      if (collection === 'nodes') checkRange(object as Node, previous as Node | undefined)
+      if (collection === 'pods') checkAddress(object as Pod, previous as Pod | undefined)
     },
   }
 }
@@ -41,23 +59,22 @@ function* podAddresses(objects: Objects): Iterable<string> {
     const address = status?.podIP ?? ''
     const node = objects.find(resources.nodes, undefined, spec?.nodeName ?? '')
     if (address === '' || isOver || spec?.hostNetwork === true) continue
-    // A node that was registered anew has another range than its pods, which run on.
+    // A node that was registered anew has another range than its pods, which run on. The former may be another node's by now.
     if (node === undefined || isOlder(pod, node)) continue
+    const isAtHome = isIn(rangesOf(node), address)
+    // The clock by which it says when it started may have been ahead.
+    if (!isAtHome && wasMadeBefore(pod, node)) continue
     const name = `${metadata?.namespace}/${metadata?.name}`
     const other = pods.get(address)
     if (other !== undefined) yield `Pods ${other} and ${name} have the one address ${address}`
     pods.set(address, name)
-    if (isWithin(node, address)) continue
-    // The clock by which it says when it started may have been ahead. An address of a former range is nobody's.
-    const isNobodys = !objects.all(resources.nodes).some((any) => isWithin(any, address))
-    if (isNobodys && wasMadeBefore(pod, node)) continue
-    yield `Pod ${name} has ${address}, which is none of ${node.metadata?.name}`
+    if (!isAtHome) yield `Pod ${name} has ${address}, which is none of ${node.metadata?.name}`
   }
 }
 
-function isWithin(node: Node, address: string): boolean {
+function isIn(ranges: readonly Cidr[] | undefined, address: string): boolean {
   const ip = parseIp(address)
-  return ip !== undefined && rangesOf(node).some((range) => cidrContains(range, ip))
+  return ip !== undefined && ranges?.some((range) => cidrContains(range, ip)) === true
 }
 
 function wasMadeBefore(pod: Pod, node: Node): boolean {
