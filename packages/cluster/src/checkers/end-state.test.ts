@@ -353,3 +353,33 @@ test('a pod keeps the address that it had when its node is set up anew, whatever
     assert.deepEqual(problems(rule, world(former, before)), [])
   assert.deepEqual(problems(rule, world('10.0.9.7', after)), wrong('10.0.9.7'))
 })
+
+test('a mirror has the ports of its Endpoints, in whatever order', () => {
+  const rule = 'slices mirror the Endpoints that are kept by hand'
+  const world = (...ports: readonly number[]): World => {
+    const meta = { name: 's', namespace: 'x' }
+    const labels = {
+      'kubernetes.io/service-name': 's',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
+    }
+    const subset = { addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 82 }, { port: 81 }] }
+    const slice = {
+      metadata: { ...meta, labels },
+      endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }],
+      ports: ports.map((port) => ({ port })),
+    }
+    return [
+      [resources.services as ResourceType, [{ metadata: meta, spec: {} }]],
+      [resources.endpoints as ResourceType, [{ metadata: meta, subsets: [subset] }]],
+      [resources.endpointslices as ResourceType, [slice]],
+    ]
+  }
+  for (const ports of [
+    [81, 82],
+    [82, 81],
+  ])
+    assert.deepEqual(problems(rule, world(...ports)), [])
+  assert.deepEqual(problems(rule, world(81)), [
+    'the mirror of x/s shows 10.0.0.1:81=true, it should show 10.0.0.1:81+82=true',
+  ])
+})

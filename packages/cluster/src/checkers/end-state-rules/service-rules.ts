@@ -144,16 +144,24 @@ function isSkipped({ metadata }: Endpoints): boolean {
 }
 
 function endpointsOf({ endpoints: members, ports }: EndpointSlice): readonly string[] {
-  const port = (ports ?? []).map((each) => each.port).join('+')
+  const port = portNumbers(ports)
   return (members ?? []).map(
     ({ addresses, conditions }) => `${addresses[0]}:${port}=${conditions?.ready}`,
   )
 }
 
+/** Slices have them in an order of their own. */
+function portNumbers(ports: readonly { readonly port?: number }[] | null | undefined): string {
+  return (ports ?? [])
+    .map(({ port }) => `${port}`)
+    .toSorted()
+    .join('+')
+}
+
 function addressesMirrored({ subsets }: Endpoints): readonly string[] {
   return (subsets ?? [])
     .flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }) => {
-      const port = ports.map((each) => each.port).join('+')
+      const port = portNumbers(ports)
       return [
         ...addresses.map(({ ip }) => `${ip}:${port}=true`),
         ...notReadyAddresses.map(({ ip }) => `${ip}:${port}=false`),
