@@ -295,6 +295,31 @@ test('a pod too many is found when it is made, not in the end', async () => {
   )
 })
 
+test('without the clusterrole-aggregation- and service-cidr-controllers sums lack parts and ranges stay', async () => {
+  const off = ['*', '-clusterrole-aggregation-controller', '-service-cidr-controller']
+  const found = await checkersOf(off, async (cluster) => {
+    await cluster.create({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: {
+        name: 'part',
+        labels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' },
+      },
+      rules: [{ apiGroups: ['example.com'], resources: ['gadgets'], verbs: ['get'] }],
+    } as object)
+    const metadata = { name: 'more', finalizers: ['networking.k8s.io/service-cidr-finalizer'] }
+    const spec = { cidrs: ['10.200.0.0/28'] }
+    const range = { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata, spec }
+    await cluster.create(range as object)
+    await cluster.delete(resources.servicecidrs, undefined, 'more')
+  })
+  assert.deepEqual(found, [
+    'nothing is left half deleted',
+    'roles that are sums have the rules of their parts',
+    'ranges of Service addresses are ready, or go when nobody needs them',
+  ])
+})
+
 test('a revision that is taken from under a pod is found when it goes', async () => {
   const cluster = await createCluster({ seed: 'revisions', nodes: 1 })
   const watchdog = new Watchdog(cluster)

@@ -383,3 +383,61 @@ test('a mirror has the ports of its Endpoints, in whatever order', () => {
     'the mirror of x/s shows 10.0.0.1:81=true, it should show 10.0.0.1:81+82=true',
   ])
 })
+
+test('a role that is a sum has the rules of its parts by their names, each once, and without parts any', () => {
+  const rule = 'roles that are sums have the rules of their parts'
+  const rules = (...verbs: readonly string[]) => verbs.map((verb) => ({ verbs: [verb] }))
+  const role = (name: string, verbs: readonly string[], labels = {}): object => ({
+    metadata: { name, labels },
+    rules: rules(...verbs),
+  })
+  const world = (verbs: readonly string[], ...parts: readonly object[]): World => {
+    const clusterRoleSelectors = [{ matchLabels: { to: 'sum' } }]
+    const sum = { ...role('sum', verbs, { to: 'sum' }), aggregationRule: { clusterRoleSelectors } }
+    return [[resources.clusterroles as ResourceType, [sum, ...parts]]]
+  }
+  const parts = [
+    role('b', ['list', 'get'], { to: 'sum' }),
+    role('a', ['watch', 'list'], { to: 'sum' }),
+    role('c', ['delete'], { to: 'other' }),
+  ]
+  assert.deepEqual(problems(rule, world(['watch', 'list', 'get'], ...parts)), [])
+  assert.deepEqual(problems(rule, world(['by hand'])), [])
+  for (const wrong of [['list', 'get', 'watch'], ['watch', 'list'], []])
+    assert.equal(problems(rule, world(wrong, ...parts)).length, 1, wrong.join())
+})
+
+test('a range of Service addresses is ready and kept, or goes unless it alone has one that is in use', () => {
+  const rule = 'ranges of Service addresses are ready, or go when nobody needs them'
+  const finalizers = ['networking.k8s.io/service-cidr-finalizer']
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  const range = (cidr: string, given: object, status: string, reason = ''): object => ({
+    kind: 'ServiceCIDR',
+    metadata: { name: cidr, uid: cidr, ...given },
+    spec: { cidrs: [cidr] },
+    status: { conditions: [{ type: 'Ready', status, reason }] },
+  })
+  const world = (ranges: readonly object[], ...addresses: readonly string[]): World => [
+    [resources.servicecidrs as ResourceType, ranges],
+    [resources.ipaddresses as ResourceType, addresses.map((name) => ({ metadata: { name } }))],
+  ]
+  const ready = range('10.1.0.0/24', { finalizers }, 'True')
+  const waiting = range('10.1.0.0/28', { finalizers, deletionTimestamp }, 'False', 'Terminating')
+  const silent = range('10.1.0.0/28', { finalizers, deletionTimestamp }, 'True')
+  assert.deepEqual(problems(rule, world([ready], '10.1.0.5')), [])
+  assert.deepEqual(problems(rule, world([range('10.1.0.0/24', {}, 'False', 'Odd')])), [
+    'ServiceCIDR 10.1.0.0/24 is not ready: False Odd',
+    'ServiceCIDR 10.1.0.0/24 is not kept by its finalizer',
+  ])
+  assert.deepEqual(problems(rule, world([waiting], '10.1.0.5')), [])
+  assert.deepEqual(problems('nothing is left half deleted', world([waiting], '10.1.0.5')), [])
+  assert.deepEqual(problems(rule, world([silent], '10.1.0.5')), [
+    'ServiceCIDR 10.1.0.0/28 waits for its addresses and says True ',
+  ])
+  for (const needless of [world([waiting], '10.2.0.5'), world([waiting, ready], '10.1.0.5')]) {
+    assert.deepEqual(problems(rule, needless), [
+      'ServiceCIDR 10.1.0.0/28 is needed by no address and does not go',
+    ])
+    assert.equal(problems('nothing is left half deleted', needless).length, 1)
+  }
+})

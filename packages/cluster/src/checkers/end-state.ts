@@ -11,6 +11,7 @@ import type {
   Pod,
   ReplicaSet,
   Service,
+  ServiceCIDR,
 } from '@gyropilot/api'
 import {
   claimNameOf,
@@ -39,6 +40,8 @@ import { checkedPolicies } from './end-state-rules/policy-rules.ts'
 import { quotas } from './end-state-rules/quota-rules.ts'
 import { statefulSets } from './stateful-sets.ts'
 import { claims, volumes, volumesOfNodes, waitingPods } from './end-state-rules/volume-rules.ts'
+import { aggregatedRoles } from './end-state-rules/role-rules.ts'
+import { isNeeded, serviceRanges } from './end-state-rules/service-range-rules.ts'
 import {
   budgetStatuses,
   endpoints,
@@ -83,6 +86,8 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'devices are in one claim at most': devicesTaken,
   'quotas count what there is': quotas,
   'policies have been checked as they are': checkedPolicies,
+  'roles that are sums have the rules of their parts': aggregatedRoles,
+  'ranges of Service addresses are ready, or go when nobody needs them': serviceRanges,
   'namespaces have what every namespace has': namespaces,
 }
 
@@ -97,7 +102,8 @@ function* halfDeleted(objects: Objects): Iterable<string> {
     if (deletionTimestamp === undefined) continue
     // A finalizer of the user's own is the user's matter.
     const foreign = finalizers.some((text) => text.startsWith('example.com/'))
-    if (!foreign && !isClaimInUse(object, objects) && !isVolumeBound(object, objects))
+    const isKept = foreign || isClaimInUse(object, objects) || isVolumeBound(object, objects)
+    if (!isKept && !isRangeNeeded(object, objects))
       yield `${nameOf(object)} is being deleted since ${deletionTimestamp} (${finalizers.join(', ') || 'no finalizers'})`
   }
 }
@@ -122,6 +128,11 @@ function isVolumeBound(object: KubernetesObject, objects: Objects): boolean {
     .some(({ metadata, spec }) => {
       return metadata?.uid === claimRef?.uid && spec?.volumeName === object.metadata?.name
     })
+}
+
+/** Such a range of Service addresses goes with the last that it alone has. */
+function isRangeNeeded(object: KubernetesObject, objects: Objects): boolean {
+  return object.kind === 'ServiceCIDR' && isNeeded(object as ServiceCIDR, objects)
 }
 
 function* ownersExist(objects: Objects): Iterable<string> {

@@ -4,6 +4,7 @@ import { controllerOf, resources } from '@gyropilot/api'
 import { deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
 import { autoscalerOperations } from './autoscaler-operations.ts'
 import { cronJobOperations } from './cronjob-operations.ts'
+import { customKindOperations } from './custom-kind-operations.ts'
 import { daemonSetOperations } from './daemonset-operations.ts'
 import { diskOperations } from './disk-operations.ts'
 import { deviceOperations } from './device-operations.ts'
@@ -17,8 +18,10 @@ import { ownerOperations } from './owner-operations.ts'
 import { podOperations } from './pod-operations.ts'
 import { policyOperations } from './policy-operations.ts'
 import { quotaOperations } from './quota-operations.ts'
+import { roleOperations } from './role-operations.ts'
 import { refusalOperations } from './refusal-operations.ts'
 import { statefulSetOperations } from './stateful-set-operations.ts'
+import { serviceRangeOperations } from './service-range-operations.ts'
 import { serviceOperations } from './service-operations.ts'
 import { statusOperations } from './status-operations.ts'
 import { volumeOperations } from './volume-operations.ts'
@@ -232,6 +235,9 @@ export const operations: readonly Operation[] = [
   ...namesakeOperations,
   ...finalizerOperations,
   ...statusOperations,
+  ...roleOperations,
+  ...customKindOperations,
+  ...serviceRangeOperations,
 ]
 
 /** What there is to do besides, where there is a cloud. */
