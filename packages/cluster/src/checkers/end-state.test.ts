@@ -441,3 +441,72 @@ test('a range of Service addresses is ready and kept, or goes unless it alone ha
     assert.equal(problems('nothing is left half deleted', needless).length, 1)
   }
 })
+
+test('an owner that goes in the foreground is left while a claim of its own is in use', () => {
+  const rule = 'nothing is left half deleted'
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  const world = (blockOwnerDeletion: boolean, claimName: string): World => {
+    const set = {
+      kind: 'StatefulSet',
+      metadata: { ...metadata, deletionTimestamp, finalizers: ['foregroundDeletion'] },
+    }
+    const ownerReferences = [{ kind: 'StatefulSet', name: 'a', uid: '1', blockOwnerDeletion }]
+    const claim = {
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'data', namespace: 'x', uid: '2', deletionTimestamp, ownerReferences },
+    }
+    const volumes = [{ name: 'data', persistentVolumeClaim: { claimName } }]
+    const user = {
+      kind: 'Pod',
+      metadata: { name: 'p', namespace: 'x' },
+      spec: { nodeName: 'n', volumes },
+    }
+    return [
+      [resources.statefulsets as ResourceType, [set]],
+      [resources.persistentvolumeclaims as ResourceType, [claim]],
+      [resources.pods as ResourceType, [user]],
+    ]
+  }
+  const left = [
+    `StatefulSet x/a is being deleted since ${deletionTimestamp} (foregroundDeletion)`,
+    `PersistentVolumeClaim x/data is being deleted since ${deletionTimestamp} (no finalizers)`,
+  ]
+  assert.deepEqual(problems(rule, world(true, 'data')), [])
+  assert.deepEqual(problems(rule, world(false, 'data')), left.slice(0, 1))
+  assert.deepEqual(problems(rule, world(true, 'other')), left)
+})
+
+test('a volume that is deleted before its claim names it is left, one that its claim does not want is not', () => {
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  const claimRef = { namespace: 'x', name: 'c', uid: '2' }
+  const world = (volumeName: string | undefined, given: object): World => [
+    [
+      resources.persistentvolumes as ResourceType,
+      [
+        {
+          kind: 'PersistentVolume',
+          metadata: { name: 'v', ...given },
+          spec: { claimRef },
+          status: { phase: 'Bound' },
+        },
+      ],
+    ],
+    [
+      resources.persistentvolumeclaims as ResourceType,
+      [
+        {
+          kind: 'PersistentVolumeClaim',
+          metadata: { name: 'c', namespace: 'x', uid: '2' },
+          spec: { volumeName },
+        },
+      ],
+    ],
+  ]
+  const rules = ['volumes are what their phase says', 'nothing is left half deleted'] as const
+  const counts = (given: World): readonly number[] =>
+    rules.map((rule) => problems(rule, given).length)
+  assert.deepEqual(counts(world(undefined, { deletionTimestamp })), [0, 0])
+  assert.deepEqual(counts(world('v', { deletionTimestamp })), [0, 0])
+  assert.deepEqual(counts(world('w', { deletionTimestamp })), [1, 1])
+  assert.deepEqual(counts(world(undefined, {})), [1, 0])
+})

@@ -7,14 +7,11 @@ import type {
   EndpointSlice,
   KubernetesObject,
   Namespace,
-  PersistentVolume,
   Pod,
   ReplicaSet,
   Service,
-  ServiceCIDR,
 } from '@gyropilot/api'
 import {
-  claimNameOf,
   controllerOf,
   deepEqual,
   isPodActive,
@@ -33,6 +30,7 @@ import { deviceClaims, deviceClaimsOfPods, devicesTaken } from './end-state-rule
 import { nodeTaints } from './end-state-rules/node-rules.ts'
 import { podRangesAtRest } from './end-state-rules/pod-range-rules.ts'
 import { podsOnNodes } from './end-state-rules/pod-rules.ts'
+import { halfDeleted } from './end-state-rules/deletion-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
 import { mostReplicas } from './pod-limits.ts'
@@ -41,7 +39,7 @@ import { quotas } from './end-state-rules/quota-rules.ts'
 import { statefulSets } from './stateful-sets.ts'
 import { claims, volumes, volumesOfNodes, waitingPods } from './end-state-rules/volume-rules.ts'
 import { aggregatedRoles } from './end-state-rules/role-rules.ts'
-import { isNeeded, serviceRanges } from './end-state-rules/service-range-rules.ts'
+import { serviceRanges } from './end-state-rules/service-range-rules.ts'
 import {
   budgetStatuses,
   endpoints,
@@ -94,45 +92,6 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
 function nameOf(object: KubernetesObject): string {
   const { namespace, name } = object.metadata ?? {}
   return `${object.kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
-}
-
-function* halfDeleted(objects: Objects): Iterable<string> {
-  for (const { object } of objects.everything()) {
-    const { deletionTimestamp, finalizers = [] } = object.metadata ?? {}
-    if (deletionTimestamp === undefined) continue
-    // A finalizer of the user's own is the user's matter.
-    const foreign = finalizers.some((text) => text.startsWith('example.com/'))
-    const isKept = foreign || isClaimInUse(object, objects) || isVolumeBound(object, objects)
-    if (!isKept && !isRangeNeeded(object, objects))
-      yield `${nameOf(object)} is being deleted since ${deletionTimestamp} (${finalizers.join(', ') || 'no finalizers'})`
-  }
-}
-
-/** Such a claim goes with its last pod; one that has ended counts as well. */
-function isClaimInUse({ kind, metadata }: KubernetesObject, objects: Objects): boolean {
-  if (kind !== 'PersistentVolumeClaim') return false
-  return objects
-    .all(resources.pods, metadata?.namespace)
-    .filter(({ spec }) => spec?.nodeName !== undefined)
-    .some((pod) =>
-      (pod.spec?.volumes ?? []).some((volume) => claimNameOf(pod, volume) === metadata?.name),
-    )
-}
-
-/** Such a volume goes with its claim. */
-function isVolumeBound(object: KubernetesObject, objects: Objects): boolean {
-  if (object.kind !== 'PersistentVolume') return false
-  const { claimRef } = (object as PersistentVolume).spec ?? {}
-  return objects
-    .all(resources.persistentvolumeclaims, claimRef?.namespace)
-    .some(({ metadata, spec }) => {
-      return metadata?.uid === claimRef?.uid && spec?.volumeName === object.metadata?.name
-    })
-}
-
-/** Such a range of Service addresses goes with the last that it alone has. */
-function isRangeNeeded(object: KubernetesObject, objects: Objects): boolean {
-  return object.kind === 'ServiceCIDR' && isNeeded(object as ServiceCIDR, objects)
 }
 
 function* ownersExist(objects: Objects): Iterable<string> {

@@ -5,7 +5,8 @@ import type { Objects } from '../simulated/objects.ts'
 
 export function* statefulSets(objects: Objects): Iterable<string> {
   for (const set of objects.all(resources.statefulsets)) {
-    const { namespace, name, uid } = set.metadata ?? {}
+    const { namespace, name, uid, deletionTimestamp } = set.metadata ?? {}
+    if (deletionTimestamp !== undefined) continue
     const text = `StatefulSet ${namespace}/${name}`
     const pods = objects
       .all(resources.pods, namespace)

@@ -53,7 +53,9 @@ export function* volumes(objects: Objects): Iterable<string> {
     const isTheirs = Boolean(claimRef?.uid) && claim?.metadata?.uid === claimRef?.uid
     if (isTheirs) {
       if (phase !== 'Bound') yield `${text} is ${phase} and has a claim`
-      if (claim?.spec?.volumeName !== volume.metadata?.name)
+      // One that is deleted before its claim names it goes with the claim, which waits for another.
+      const isLate = volume.metadata?.deletionTimestamp !== undefined && !claim?.spec?.volumeName
+      if (!isLate && claim?.spec?.volumeName !== volume.metadata?.name)
         yield `${text} is kept for ${claimRef?.name}, which has ${claim?.spec?.volumeName}`
     } else if (!claimRef?.uid) {
       if (phase !== 'Available') yield `${text} is ${phase} and free`
