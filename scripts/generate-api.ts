@@ -25,7 +25,7 @@ function generate(from: string): ReadonlyMap<string, string> {
   for (const [module, text] of writeInterfaces(definitions)) files.set(`${module}.ts`, text)
   files.set('resource-types.ts', writeResourceTypes(definitions, table, onRequest))
   files.set('types.ts', writeTypeExports(definitions, [...table, ...onRequest]))
-  files.set('schema.json', writeRuntimeSchema(definitions))
+  files.set('schema.json', writeRuntimeSchema(definitions, onRequest))
   return files
 }
 

@@ -126,7 +126,8 @@ export function writeTypeExports(
   for (const resource of table) take(definitionOf(definitions, resource))
   const rank = (module: string): number => {
     const place = MODULE_ORDER.indexOf(module)
-    // autoscaling-v2 is preferred to autoscaling-v1, so the list goes backwards within a group.
+    // autoscaling-v2 is preferred to autoscaling-v1, so the list goes backwards within a group, but for what is not served by default.
+    if (/(?:alpha|beta)/.test(module)) return MODULE_ORDER.length + 1
     return place === -1 ? MODULE_ORDER.length : place
   }
   const modules = [...new Set([...definitions.values()].map((definition) => definition.module))]

@@ -1,8 +1,10 @@
 /** Writes the schema that the API server and the patches walk at run time. Its types are in packages/api/src/schema.ts. */
-import type { Definition, OpenApiSchema } from './openapi.ts'
+import type { Definition, DiscoveredResource, OpenApiSchema } from './openapi.ts'
 import { refName } from './openapi.ts'
+import { sharedDefinitions } from './shared-definitions.ts'
 
 type Definitions = ReadonlyMap<string, Definition>
+type Namer = (definition: Definition) => string
 
 /** Definitions that are a scalar, or free-form JSON, on the wire. */
 const SCALARS: Readonly<Record<string, string>> = {
@@ -20,15 +22,22 @@ const SCALARS: Readonly<Record<string, string>> = {
   JSONSchemaPropsOrStringArray: 'json-schema-or-string-array',
 }
 
-export function writeRuntimeSchema(definitions: Definitions): string {
+export function writeRuntimeSchema(
+  definitions: Definitions,
+  onRequest: readonly DiscoveredResource[],
+): string {
+  const shared = sharedDefinitions(definitions, onRequest)
+  const nameOf = (definition: Definition): string =>
+    shortName(shared.get(definition.fullName) ?? definition)
   const kinds: Record<string, string> = {}
   const written: Record<string, unknown> = {}
   for (const definition of definitions.values()) {
     if (definition.schema.properties === undefined) continue
-    const name = shortName(definition)
+    const name = nameOf(definition)
     for (const { group, version, kind } of definition.kinds)
       kinds[`${group}/${version}/${kind}`] = name
-    written[name] = writeDefinition(definition.schema, definitions)
+    if (!shared.has(definition.fullName))
+      written[name] = writeDefinition(definition.schema, definitions, nameOf)
   }
   const sorted = Object.fromEntries(Object.entries(kinds).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   // One definition a line: differences stay readable.
@@ -42,10 +51,10 @@ function shortName(definition: Definition): string {
   return `${definition.module}.${definition.name}`
 }
 
-function writeDefinition(schema: OpenApiSchema, definitions: Definitions): unknown {
+function writeDefinition(schema: OpenApiSchema, definitions: Definitions, nameOf: Namer): unknown {
   const properties: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema.properties!)) {
-    properties[name] = writeField(value, definitions)
+    properties[name] = writeField(value, definitions, nameOf)
   }
   return {
     properties,
@@ -55,9 +64,13 @@ function writeDefinition(schema: OpenApiSchema, definitions: Definitions): unkno
   }
 }
 
-function writeField(schema: OpenApiSchema, definitions: Definitions): Record<string, unknown> {
+function writeField(
+  schema: OpenApiSchema,
+  definitions: Definitions,
+  nameOf: Namer,
+): Record<string, unknown> {
   return {
-    ...writeForm(schema, definitions),
+    ...writeForm(schema, definitions, nameOf),
     default: schema.default,
     enum: schema.enum,
     listType: schema['x-kubernetes-list-type'],
@@ -68,11 +81,15 @@ function writeField(schema: OpenApiSchema, definitions: Definitions): Record<str
   }
 }
 
-function writeForm(schema: OpenApiSchema, definitions: Definitions): Record<string, unknown> {
+function writeForm(
+  schema: OpenApiSchema,
+  definitions: Definitions,
+  nameOf: Namer,
+): Record<string, unknown> {
   const ref = schema.$ref ?? schema.allOf?.[0]?.$ref
   if (ref !== undefined) {
     const target = definitions.get(refName(ref))!
-    if (target.schema.properties !== undefined) return { type: 'object', ref: shortName(target) }
+    if (target.schema.properties !== undefined) return { type: 'object', ref: nameOf(target) }
     const scalar = SCALARS[target.name]
     if (scalar === undefined) throw new Error(`no form for ${target.fullName}`)
     return { type: scalar }
@@ -87,10 +104,10 @@ function writeForm(schema: OpenApiSchema, definitions: Definitions): Record<stri
     case 'boolean':
       return { type: 'boolean' }
     case 'array':
-      return { type: 'array', items: writeField(schema.items!, definitions) }
+      return { type: 'array', items: writeField(schema.items!, definitions, nameOf) }
     case 'object':
       if (schema.additionalProperties === undefined) return { type: 'raw' }
-      return { type: 'map', values: writeField(schema.additionalProperties, definitions) }
+      return { type: 'map', values: writeField(schema.additionalProperties, definitions, nameOf) }
     default:
       throw new Error(`no form for ${JSON.stringify(schema)}`)
   }

@@ -80,6 +80,12 @@ test('what is served on request only is not in the table of what is served', () 
     [
       'certificates.k8s.io/v1beta1 ClusterTrustBundle',
       'coordination.k8s.io/v1beta1 LeaseCandidate',
+      'resource.k8s.io/v1beta2 DeviceClass',
+      'resource.k8s.io/v1beta2 DeviceTaintRule',
+      'resource.k8s.io/v1beta2 ResourceClaim',
+      'resource.k8s.io/v1beta2 ResourceClaimTemplate',
+      'resource.k8s.io/v1beta2 ResourceSlice',
+      'resource.k8s.io/v1alpha3 DeviceTaintRule',
       'storagemigration.k8s.io/v1beta1 StorageVersionMigration',
     ],
   )

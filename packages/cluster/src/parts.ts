@@ -230,6 +230,7 @@ export class Parts {
       random: random.fork('scheduler'),
       logger: logger.named('scheduler'),
       recorder,
+      featureGates: this.#gates(),
     })
     return this.#start(async (signal, onStarted) => {
       informers.start(signal)

@@ -43,6 +43,8 @@ export interface SchedulerOptions {
   readonly random: RandomSource
   readonly logger: Logger
   readonly recorder: SeriesEventRecorder
+  /** Those that are not named are off. */
+  readonly featureGates?: Readonly<Record<string, boolean>>
 }
 
 export class Scheduler {

@@ -27,7 +27,7 @@ const PRIORITIES: readonly (readonly [
   ['coordination.k8s.io', 16500, { v1: 15, v1beta1: 13 }],
   ['node.k8s.io', 16300, { v1: 15 }],
   ['discovery.k8s.io', 16200, { v1: 15 }],
-  ['resource.k8s.io', 16200, { v1: 21 }],
+  ['resource.k8s.io', 16200, { v1: 21, v1beta2: 15, v1alpha3: 1 }],
   ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
   ['storagemigration.k8s.io', 15800, { v1beta1: 9 }],
 ]

@@ -3,6 +3,8 @@ import type { Stored } from '@gyropilot/schema/objects'
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 const CERTIFICATES = 'certificates.k8s.io'
+const DEVICES = 'resource.k8s.io'
+const READ = ['get', 'list', 'watch']
 const METADATA = {
   labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
   annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
@@ -15,7 +17,7 @@ interface GatedRole {
   readonly subject: Stored
 }
 
-const readsBundles = rule([CERTIFICATES], ['clustertrustbundles'], ['get', 'list', 'watch'])
+const readsBundles = rule([CERTIFICATES], ['clustertrustbundles'], READ)
 
 const ROLES: readonly GatedRole[] = [
   {
@@ -62,12 +64,32 @@ const ROLES: readonly GatedRole[] = [
   },
 ]
 
-/** Rules that a gate adds to a role, before its last. */
-const ADDED_RULES: readonly {
+interface AddedRules {
   readonly gate: string
   readonly role: string
-  readonly rule: Stored
-}[] = [{ gate: 'ClusterTrustBundleProjection', role: 'system:node', rule: readsBundles }]
+  readonly rules: readonly Stored[]
+  /** Rules of the role that stand behind them. */
+  readonly behind: number
+}
+
+const ADDED_RULES: readonly AddedRules[] = [
+  { gate: 'ClusterTrustBundleProjection', role: 'system:node', rules: [readsBundles], behind: 1 },
+  {
+    gate: 'DRADeviceTaintRules',
+    role: 'system:controller:device-taint-eviction-controller',
+    rules: [
+      rule([DEVICES], ['devicetaintrules/status'], ['patch', 'update']),
+      rule([DEVICES], ['devicetaintrules'], READ),
+    ],
+    behind: 0,
+  },
+  {
+    gate: 'DRADeviceTaintRules',
+    role: 'system:kube-scheduler',
+    rules: [rule([DEVICES], ['devicetaintrules'], READ)],
+    behind: 1,
+  },
+]
 
 /** `roles` with what the gates that are on add to them. */
 export function gatedClusterRoles(
@@ -75,8 +97,8 @@ export function gatedClusterRoles(
   isOn: (gate: string) => boolean,
 ): readonly Stored[] {
   const extended = ADDED_RULES.filter(({ gate }) => isOn(gate)).reduce(
-    (all: readonly Stored[], { role, rule: added }) =>
-      all.map((one) => (one['metadata'].name === role ? withRule(one, added) : one)),
+    (all: readonly Stored[], added) =>
+      all.map((one) => (one['metadata'].name === added.role ? withRules(one, added) : one)),
     roles,
   )
   const own = ROLES.filter(({ gate }) => isOn(gate)).map(({ name, rules }) => ({
@@ -99,9 +121,10 @@ export function gatedClusterRoleBindings(
   return [...bindings, ...own]
 }
 
-function withRule(role: Stored, added: Stored): Stored {
+function withRules(role: Stored, { rules: added, behind }: AddedRules): Stored {
   const rules: readonly Stored[] = role['rules']
-  return { ...role, rules: [...rules.slice(0, -1), added, ...rules.slice(-1)] }
+  const at = rules.length - behind
+  return { ...role, rules: [...rules.slice(0, at), ...added, ...rules.slice(at)] }
 }
 
 function rule(

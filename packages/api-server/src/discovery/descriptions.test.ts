@@ -8,9 +8,15 @@ const ALL = {
   runtimeConfig: {
     'certificates.k8s.io/v1beta1': true,
     'coordination.k8s.io/v1beta1': true,
+    'resource.k8s.io/v1beta2': true,
+    'resource.k8s.io/v1alpha3': true,
     'storagemigration.k8s.io/v1beta1': true,
   },
-  featureGates: { ClusterTrustBundle: true, StorageVersionMigrator: true },
+  featureGates: {
+    ClusterTrustBundle: true,
+    DRADeviceTaintRules: true,
+    StorageVersionMigrator: true,
+  },
 }
 
 async function schemasOf(request: AnyValue, path: string): Promise<AnyValue> {

@@ -24,6 +24,7 @@ type Texts = Readonly<Record<string, string>>
 /** By the name of the schema without its prefix; the empty field is the kind itself. */
 const TEXTS = texts as Readonly<Record<string, Texts>>
 const BUILT_IN = /^io\.k8s\.(?:api|apimachinery|apiextensions-apiserver|kube-aggregator)\./
+const EARLY_VERSION = /\.v\d+(?:alpha|beta)\d+\./
 const PREFIX = /^io\.k8s\.(?:api\.|apimachinery\.pkg\.apis\.)?/
 
 const TYPE_TEXTS = {
@@ -96,7 +97,7 @@ function mapValues<V>(
 }
 
 function described(name: string, schema: Schema): Schema {
-  const own = TEXTS[name.replace(PREFIX, '')] ?? {}
+  const own = textsOf(name.replace(PREFIX, ''))
   const kind = schema['x-kubernetes-group-version-kind']?.at(0)?.kind
   const general = generalTexts(name, schema, kind)
   const properties =
@@ -111,6 +112,15 @@ function described(name: string, schema: Schema): Schema {
     own[''] ??
     (isList(schema, kind) ? `A list of objects of kind ${kind!.slice(0, -4)}.` : undefined)
   return withText(properties === undefined ? schema : { ...schema, properties }, text)
+}
+
+/** Versions of a kind that say nothing of their own are told of as another one is. */
+function textsOf(name: string): Texts {
+  const own = TEXTS[name]
+  if (own !== undefined || !EARLY_VERSION.test(name)) return own ?? {}
+  const ofAny = new RegExp(`^${name.replace(EARLY_VERSION, String.raw`\.v\d[^.]*\.`)}$`)
+  const other = Object.keys(TEXTS).find((known) => ofAny.test(known))
+  return other === undefined ? {} : TEXTS[other]!
 }
 
 function generalTexts(name: string, schema: Schema, kind: string | undefined): Texts {

@@ -53,6 +53,7 @@ import {
   resourceClaimTemplate,
   resourceSlice,
 } from './resource/index.ts'
+import { deviceTaintRule } from './resource/device-taint-rule.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import {
   csiDriver,
@@ -125,6 +126,7 @@ const all: readonly KindRules[] = [
   resourceClaimTemplate,
   deviceClass,
   resourceSlice,
+  deviceTaintRule,
   storageVersionMigration,
   apiService,
 ]

@@ -14,6 +14,7 @@ const OFF: ReadonlySet<string> = new Set([
   'ContainerStopSignals',
   'CoordinatedLeaderElection',
   'CrossNamespaceVolumeDataSource',
+  'DRADeviceTaintRules',
   'DRANodeAllocatableResources',
   'GenericWorkload',
   'HPAScaleToZero',

@@ -41,6 +41,8 @@ export interface KindRules<T = any> {
   readonly keepsGeneratedName?: boolean
   /** Static defaults, applied to the stored form at every decode and after merging a patch. Idempotent. */
   defaults?(object: DraftOf<T>): void
+  /** Defaults that are the time of the request. As static ones they are owned by who sends the object, but not by who applies it. */
+  defaultTimes?(object: DraftOf<T>, nowMs: number): void
   /** The strategy's reset before a create is validated: status dropped, generated fields set. */
   prepareForCreate?(object: DraftOf<T>, context: RuleContext): void
   /** The same before an update; by default status is taken from `stored` when the kind has a status subresource. */

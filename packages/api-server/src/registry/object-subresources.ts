@@ -22,6 +22,7 @@ const METADATA_FIELDS_KEPT: Readonly<Record<string, readonly string[]>> = {
   'ValidatingAdmissionPolicy.admissionregistration.k8s.io': WHAT_CHANGES,
   'ServiceCIDR.networking.k8s.io': WHAT_CHANGES,
   'ResourceClaim.resource.k8s.io': WHAT_CHANGES,
+  'DeviceTaintRule.resource.k8s.io': WHAT_CHANGES,
   'APIService.apiregistration.k8s.io': WHAT_PEOPLE_SAY,
 }
 

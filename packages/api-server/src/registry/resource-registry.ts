@@ -54,6 +54,18 @@ interface ServedGroup {
 const DEPRECATIONS: Readonly<Record<string, string>> = {
   '/v1/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   '/v1/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
+  ...Object.fromEntries(
+    [
+      'v1beta2/DeviceClass',
+      'v1beta2/ResourceClaim',
+      'v1beta2/ResourceClaimTemplate',
+      'v1beta2/ResourceSlice',
+      'v1alpha3/DeviceTaintRule',
+    ].map((type) => [
+      `resource.k8s.io/${type}`,
+      `resource.k8s.io/${type.replace('/', ' ')} is deprecated in v1.36+, unavailable in v1.39+`,
+    ]),
+  ),
 }
 
 /** The table of served resources. Built-in ones never change; custom ones come and go. */

@@ -6,6 +6,8 @@ import { parseRuntimeConfig, servedTable } from './runtime-config.ts'
 
 const V1BETA1 = 'coordination.k8s.io/v1beta1'
 const BUNDLES = 'certificates.k8s.io/v1beta1'
+const DEVICES = 'resource.k8s.io/v1beta2'
+const DEVICES_ALPHA = 'resource.k8s.io/v1alpha3'
 const MIGRATIONS = 'storagemigration.k8s.io/v1beta1'
 
 test('items turn versions on and off, and the last one holds', () => {
@@ -20,12 +22,15 @@ test('items turn versions on and off, and the last one holds', () => {
   })
 })
 
+const beta = (isOn: boolean) =>
+  Object.fromEntries([BUNDLES, V1BETA1, DEVICES, MIGRATIONS].map((version) => [version, isOn]))
+
 test('a stage stands for the versions of that stage that are not served by default', () => {
   for (const [item, wanted] of [
-    ['api/all=true', { [BUNDLES]: true, [V1BETA1]: true, [MIGRATIONS]: true }],
-    ['api/beta=true', { [BUNDLES]: true, [V1BETA1]: true, [MIGRATIONS]: true }],
-    ['api/beta=false', { [BUNDLES]: false, [V1BETA1]: false, [MIGRATIONS]: false }],
-    ['api/alpha=true', {}],
+    ['api/all=true', { ...beta(true), [DEVICES_ALPHA]: true }],
+    ['api/beta=true', beta(true)],
+    ['api/beta=false', beta(false)],
+    ['api/alpha=true', { [DEVICES_ALPHA]: true }],
     ['api/ga=true', {}],
   ] as const)
     assert.deepEqual(parseRuntimeConfig([item]), wanted, item)

@@ -23,6 +23,8 @@ import type * as nodeV1 from './node-v1.ts'
 import type * as policyV1 from './policy-v1.ts'
 import type * as rbacV1 from './rbac-v1.ts'
 import type * as resourceV1 from './resource-v1.ts'
+import type * as resourceV1alpha3 from './resource-v1alpha3.ts'
+import type * as resourceV1beta2 from './resource-v1beta2.ts'
 import type * as schedulingV1 from './scheduling-v1.ts'
 import type * as storageV1 from './storage-v1.ts'
 import type * as storagemigrationV1beta1 from './storagemigration-v1beta1.ts'
@@ -106,6 +108,12 @@ export const resources = {
 export const resourcesOnRequest = {
   clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
   leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
+  deviceclasses: {"group":"resource.k8s.io","version":"v1beta2","resource":"deviceclasses","kind":"DeviceClass","namespaced":false} as ResourceType<resourceV1beta2.DeviceClass>,
+  devicetaintrules: {"group":"resource.k8s.io","version":"v1beta2","resource":"devicetaintrules","kind":"DeviceTaintRule","namespaced":false} as ResourceType<resourceV1beta2.DeviceTaintRule>,
+  resourceclaims: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaims","kind":"ResourceClaim","namespaced":true} as ResourceType<resourceV1beta2.ResourceClaim>,
+  resourceclaimtemplates: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaimtemplates","kind":"ResourceClaimTemplate","namespaced":true} as ResourceType<resourceV1beta2.ResourceClaimTemplate>,
+  resourceslices: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceslices","kind":"ResourceSlice","namespaced":false} as ResourceType<resourceV1beta2.ResourceSlice>,
+  devicetaintrulesV1ALPHA3: {"group":"resource.k8s.io","version":"v1alpha3","resource":"devicetaintrules","kind":"DeviceTaintRule","namespaced":false} as ResourceType<resourceV1alpha3.DeviceTaintRule>,
   storageversionmigrations: {"group":"storagemigration.k8s.io","version":"v1beta1","resource":"storageversionmigrations","kind":"StorageVersionMigration","namespaced":false} as ResourceType<storagemigrationV1beta1.StorageVersionMigration>,
 }
 
@@ -185,5 +193,11 @@ export const resourceTable: readonly DiscoveredResource[] = [
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1beta2","resource":"deviceclasses","singular":"deviceclass","kind":"DeviceClass","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1beta2","resource":"devicetaintrules","singular":"devicetaintrule","kind":"DeviceTaintRule","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"DeviceTaintRule","group":"resource.k8s.io","version":"v1beta2"}]},
+  {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaims","singular":"resourceclaim","kind":"ResourceClaim","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ResourceClaim","group":"resource.k8s.io","version":"v1beta2"}]},
+  {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaimtemplates","singular":"resourceclaimtemplate","kind":"ResourceClaimTemplate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceslices","singular":"resourceslice","kind":"ResourceSlice","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1alpha3","resource":"devicetaintrules","singular":"devicetaintrule","kind":"DeviceTaintRule","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"DeviceTaintRule","group":"resource.k8s.io","version":"v1alpha3"}]},
   {"group":"storagemigration.k8s.io","version":"v1beta1","resource":"storageversionmigrations","singular":"storageversionmigration","kind":"StorageVersionMigration","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"StorageVersionMigration","group":"storagemigration.k8s.io","version":"v1beta1"}]},
 ]

@@ -588,6 +588,13 @@ export type {
   ResourceSliceSpec,
 } from './resource-v1.ts'
 export type {
+  DeviceTaintRule,
+  DeviceTaintRuleList,
+  DeviceTaintRuleSpec,
+  DeviceTaintRuleStatus,
+  DeviceTaintSelector,
+} from './resource-v1beta2.ts'
+export type {
   PriorityClass,
   PriorityClassList,
 } from './scheduling-v1.ts'

@@ -207,14 +207,15 @@ export function nodeProgram(
 }
 
 async function runPart(
-  { network, logger, metrics, kubelets, loads, volumeData }: ProgramWorld,
+  { network, logger, metrics, kubelets, loads, volumeData, configuration }: ProgramWorld,
   life: Incarnation,
   start: (parts: Parts) => { readonly ended: Promise<void> },
 ): Promise<void> {
   const { clock, random, signal } = life
   const connection = connectionOf(network, life)
   const kubeletOf = (name: string) => kubelets.get(name)?.()
-  const shared = { kubeletOf, loads, volumeData }
+  const { featureGates = {} } = configuration
+  const shared = { kubeletOf, loads, volumeData, featureGates }
   const parts = new Parts({ connection, clock, random, logger, metrics, ...shared })
   signal.addEventListener('abort', () => void parts.stop(), { once: true })
   await start(parts).ended

@@ -226,7 +226,7 @@ test('effects that are neither NoExecute nor None evict nobody and say so', asyn
 test('a rule tells of the pods that it evicted before it had another effect', async (t) => {
   const world = await evicting(t, [user, used, good, rule('r', {})])
   assert.deepEqual(world.deleted(), ['p'])
-  for (const [at, effect] of ['NoSchedule', 'None'].entries()) {
+  for (const [at, effect] of (['NoSchedule', 'None'] as const).entries()) {
     await world.setRule(rule('r', {}, { effect, generation: at + 2 }))
     assert.match(world.told('r')!, /\. 1 pod evicted since starting the controller\.$/, effect)
   }

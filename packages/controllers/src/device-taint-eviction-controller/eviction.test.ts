@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DeviceTaint, DeviceToleration } from '@gyropilot/api'
+import type { DeviceTaint, DeviceTaintRule, DeviceToleration } from '@gyropilot/api'
 import { claimEviction } from './eviction.ts'
 import { claim, rule, START, taint, tolerating } from './fixtures.ts'
-import type { DeviceTaintRule } from './device-taint-rule.ts'
 
 const START_MS = Date.parse(START)
 

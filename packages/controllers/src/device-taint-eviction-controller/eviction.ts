@@ -6,6 +6,7 @@ import { isClaimFor, isReservedFor, parseTime, podClaimName } from '@gyropilot/a
 import type {
   DeviceRequestAllocationResult,
   DeviceTaint,
+  DeviceTaintRule,
   DeviceToleration,
   Pod,
   ResourceClaim,
@@ -14,7 +15,7 @@ import { compareStrings } from '@gyropilot/foundation'
 import { isClaimForGroupOf, isReservedForGroupOf } from './shared-claims.ts'
 import type { IndexedTaint } from './device-pools.ts'
 import { selects } from './device-taint-rule.ts'
-import type { DeviceId, DeviceTaintRule } from './device-taint-rule.ts'
+import type { DeviceId } from './device-taint-rule.ts'
 
 /** A taint that is not tolerated for ever. */
 type EvictionReason =

@@ -4,6 +4,7 @@
  */
 import { deepEqual, keyOf } from '@gyropilot/api'
 import type {
+  DeviceTaintRule,
   Pod,
   ResourceClaim,
   ResourceClaimConsumerReference,
@@ -13,7 +14,7 @@ import { LruCache } from '@gyropilot/runtime'
 import type { EventRecord, Lister, QueueKey } from '@gyropilot/runtime'
 import { EVICTED_PODS_MAX, RULE_STATUS_PERIOD_MS } from './config.ts'
 import { DevicePools } from './device-pools.ts'
-import type { DeviceId, DeviceTaintRule } from './device-taint-rule.ts'
+import type { DeviceId } from './device-taint-rule.ts'
 import { CANCELLING, evictionEvent } from './events.ts'
 import { podEviction } from './eviction.ts'
 import type { Eviction, TaintSources } from './eviction.ts'

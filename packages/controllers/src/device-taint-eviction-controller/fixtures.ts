@@ -1,12 +1,13 @@
 /** Smallest valid objects of the device taint eviction controller's tests; devices are of `d.example/pool` unless told otherwise. */
 import type {
   DeviceTaint,
+  DeviceTaintRule,
+  DeviceTaintRuleSpec,
   DeviceToleration,
   Pod,
   ResourceClaim,
   ResourceSlice,
 } from '@gyropilot/api'
-import type { DeviceTaintRule, DeviceTaintRuleSpec } from './device-taint-rule.ts'
 
 /** When `testClock` begins. */
 export const START = '2026-01-01T00:00:00Z'

@@ -3,6 +3,7 @@
  * longer. Contract: docs/behaviour/controllers/device-taint-eviction-controller.md.
  */
 import { resources } from '@gyropilot/api'
+import type { DeviceTaintRule } from '@gyropilot/api'
 import { runKeyedController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -16,7 +17,6 @@ import type { ControllersConfiguration } from '../configuration.ts'
 import { SHARED_CLAIMS_GATE, addGroupPodIndex } from '../workload-support/group-pod-index.ts'
 import { NAME, RULES_GATE, SERVICE_ACCOUNT, TAINTS_GATE } from './config.ts'
 import { DEVICE_TAINT_RULES } from './device-taint-rule.ts'
-import type { DeviceTaintRule } from './device-taint-rule.ts'
 import { Evictions } from './evictions.ts'
 import type { Eviction } from './eviction.ts'
 import { parseItem } from './keys.ts'

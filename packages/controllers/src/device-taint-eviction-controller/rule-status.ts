@@ -3,11 +3,10 @@
  * Contract: docs/behaviour/controllers/device-taint-eviction-controller.md, Status and conditions.
  */
 import { isTerminating, keyOf } from '@gyropilot/api'
-import type { Condition, Pod } from '@gyropilot/api'
+import type { Condition, DeviceTaintRule, Pod } from '@gyropilot/api'
 import { claimEviction, podEviction, resultsOf } from './eviction.ts'
 import type { Eviction } from './eviction.ts'
 import { selects } from './device-taint-rule.ts'
-import type { DeviceTaintRule } from './device-taint-rule.ts'
 import type { Evictions } from './evictions.ts'
 import { rulesAmong } from './evictions.ts'
 

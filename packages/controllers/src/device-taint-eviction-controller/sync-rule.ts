@@ -1,11 +1,11 @@
 /** One rule that has something to tell. Step numbers are those of docs/behaviour/controllers/device-taint-eviction-controller.md, Rule item. */
 import { findCondition, parseTime } from '@gyropilot/api'
+import type { DeviceTaintRule } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { apply, currentTimeMs, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { FIELD_MANAGER, RULE_STATUS_PERIOD_MS } from './config.ts'
 import { DEVICE_TAINT_RULES } from './device-taint-rule.ts'
-import type { DeviceTaintRule } from './device-taint-rule.ts'
 import { EVICTION_IN_PROGRESS, ruleCondition } from './rule-status.ts'
 import type { RuleSurroundings } from './rule-status.ts'
 

@@ -12,15 +12,17 @@ import { DeviceClaims } from './device-claims.ts'
 import { claim, slice } from './fixtures.ts'
 
 const GPU = 'example.com/gpu'
+const NO_EXECUTE = { key: 'bad', effect: 'NoExecute' }
 
 /** One device on node `n`, which class `c` serves as an extended resource, and a pod that asks for it. */
-function world() {
+function world(featureGates = {}) {
   const client = new FakeServer()
   const deviceClass: DeviceClass = { metadata: { name: 'c' }, spec: { extendedResourceName: GPU } }
   const cached = new Map<string, KubernetesObject[]>([
     ['deviceclasses', [deviceClass]],
     ['resourceslices', [slice('s', [{ name: 'x' }])]],
   ])
+  const handlers = new Map<string, { onAdd(): void }>()
   const informers = {
     informer: ({ resource }: ResourceType) => ({
       lister: {
@@ -29,11 +31,12 @@ function world() {
           cached.get(resource)?.find(({ metadata }) => metadata?.name === name),
         getByKey: () => undefined,
       },
-      addHandler: () => {},
+      addHandler: (handler: { onAdd(): void }) => handlers.set(resource, handler),
     }),
   } as unknown as InformerFactory
   const random = new SeededRandom('devices')
-  const options = { client, informers, clock: testClock(), random, logger: silentLogger }
+  const common = { clock: testClock(), random, logger: silentLogger }
+  const options = { client, informers, ...common, featureGates }
   const devices = new DeviceClaims(options, () => {})
   const info = new NodeInfo('n')
   info.setNode(node({ name: 'n' }))
@@ -44,7 +47,7 @@ function world() {
   })
   client.put(resources.pods, pod)
   const reasons = (of = pod) => devices.filter.filter(of, { nodes: [] } as never)?.(info)
-  return { client, cached, devices, info, pod, reasons }
+  return { client, cached, handlers, devices, info, pod, reasons }
 }
 
 test('a device that is promised as an extended resource is no other pods, until nothing comes of it', async () => {
@@ -56,6 +59,20 @@ test('a device that is promised as an extended resource is no other pods, until 
   devices.release(pod)
   assert.deepEqual(reasons(other), [])
   assert.deepEqual(client.requests, [])
+})
+
+test('a rule keeps pods from devices as soon as it comes, with its gate', () => {
+  const rule = { metadata: { name: 'r' }, spec: { deviceSelector: {}, taint: NO_EXECUTE } }
+  for (const [isOn, wanted] of [
+    [true, ['cannot allocate all claims']],
+    [false, []],
+  ] as const) {
+    const { cached, handlers, reasons } = world({ DRADeviceTaintRules: isOn })
+    assert.deepEqual(reasons(), [])
+    cached.set('devicetaintrules', [rule])
+    handlers.get('devicetaintrules')?.onAdd()
+    assert.deepEqual(reasons(), wanted)
+  }
 })
 
 test('a claim that was made for a pod that is not bound then is deleted', async () => {

@@ -2,11 +2,19 @@
  * Devices for pods: which nodes have them, what is promised and not written yet, and the writes before a pod is bound.
  * Contract: docs/behaviour/simulation/scheduler.md, Devices.
  */
-import { isClaimFor, isReservedFor, isTerminating, keyOf, resources } from '@gyropilot/api'
+import {
+  isClaimFor,
+  isReservedFor,
+  isTerminating,
+  keyOf,
+  resources,
+  resourcesOnRequest,
+} from '@gyropilot/api'
 import type {
   AllocationResult,
   ContainerExtendedResourceRequest,
   DeviceClass,
+  DeviceTaintRule,
   Node,
   Pod,
   ResourceClaim,
@@ -42,6 +50,7 @@ import type { DeviceListers } from './pod-claims.ts'
 import { Selectors } from './selectors.ts'
 import { added, isShare } from './shared-capacity.ts'
 import type { Consumption } from './shared-capacity.ts'
+import { withRuleTaints } from './taint-rules.ts'
 
 interface DeviceClaimsOptions {
   readonly client: Client
@@ -49,6 +58,7 @@ interface DeviceClaimsOptions {
   readonly clock: Clock
   readonly random: RandomSource
   readonly logger: Logger
+  readonly featureGates?: Readonly<Record<string, boolean>> | undefined
 }
 
 /** Chosen and not seen in the cache yet. */
@@ -94,6 +104,8 @@ export class DeviceClaims {
   readonly #claims: Lister<ResourceClaim>
   readonly #slices: Lister<ResourceSlice>
   readonly #classes: Lister<DeviceClass>
+  /** Undefined: nobody looks at rules. */
+  readonly #taintRules: Lister<DeviceTaintRule> | undefined
   readonly #writes: ClaimWrites
   readonly #logger: Logger
   readonly #shareIds: RandomSource
@@ -108,7 +120,7 @@ export class DeviceClaims {
 
   /** `onChange`: something came that may help a pod that waits. */
   constructor(
-    { client, informers, clock, random, logger }: DeviceClaimsOptions,
+    { client, informers, clock, random, logger, featureGates = {} }: DeviceClaimsOptions,
     onChange: () => void,
   ) {
     const claims = informers.informer(resources.resourceclaims)
@@ -142,6 +154,11 @@ export class DeviceClaims {
       },
     })
     slices.addHandler({ onAdd: slicesChanged, onUpdate: slicesChanged, onDelete: slicesChanged })
+    if (featureGates['DRADeviceTaintRules'] === true) {
+      const rules = informers.informer(resourcesOnRequest.devicetaintrules)
+      rules.addHandler({ onAdd: slicesChanged, onUpdate: slicesChanged, onDelete: slicesChanged })
+      this.#taintRules = rules.lister
+    }
     const classesChanged = (): void => {
       this.#classOfResource = undefined
       onChange()
@@ -236,7 +253,9 @@ export class DeviceClaims {
   ): ReadonlyMap<ResourceClaim, AllocationResult> | undefined {
     const open = claims.filter(({ status }) => status?.allocation === undefined)
     if (open.length === 0) return new Map()
-    this.#devicesOf ??= devicesByNode(publishedDevices(this.#slices.list()))
+    this.#devicesOf ??= devicesByNode(
+      withRuleTaints(publishedDevices(this.#slices.list()), this.#taintRules?.list() ?? []),
+    )
     const results = allocate(open, {
       devices: this.#devicesOf(node!),
       ...this.#inUse(),

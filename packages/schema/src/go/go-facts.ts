@@ -176,6 +176,7 @@ const POINTER_STRINGS: FieldTable = {
   'resource-v1.DeviceRequestAllocationResult': 'shareID',
   'resource-v1.ResourceSliceSpec': 'nodeName',
   'resource-v1.Device': 'nodeName',
+  'resource-v1beta2.DeviceTaintSelector': 'driver pool device',
   'scheduling-v1.PriorityClass': 'preemptionPolicy',
   'storage-v1.CSIDriverSpec': 'fsGroupPolicy',
   'storage-v1.StorageClass': 'reclaimPolicy volumeBindingMode',

@@ -63,6 +63,7 @@ export class ObjectCreator {
     if (resource.info.namespaced) metadata['namespace'] = namespace
     else delete metadata['namespace']
     if (!fieldsManaged) deduplicateOwners(metadata, context, 'sent')
+    resource.rules.defaultTimes?.(draft, this.#parts.clock.nowMs())
     if (context.manager !== undefined && !fieldsManaged) {
       const managed = this.#parts.fields.update(
         fieldsCall(this.#parts, target, undefined, draft, context),

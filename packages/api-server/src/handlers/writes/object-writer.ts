@@ -111,6 +111,7 @@ export class ObjectWriter {
     // Where a webhook converts, rules compare what the client sees.
     const stored = conversion === undefined ? entry.object : current
     const servedDraft = await request.makeDraft(current)
+    resource.rules.defaultTimes?.(servedDraft, this.#parts.clock.nowMs())
     const metadata = (servedDraft['metadata'] ??= {}) as Draft
     if (resource.info.namespaced) metadata['namespace'] = target.namespace
     else delete metadata['namespace']

@@ -1,11 +1,12 @@
 /** Stories of devices, claims for them, and their taints. */
 import type { Pod, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
-import { isPodActive, resources } from '@gyropilot/api'
+import { isPodActive, resources, resourcesOnRequest } from '@gyropilot/api'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import type { Scenario } from '../scenario.ts'
 
 const CLAIMS = 'resourceclaim-controller'
 const TAINTS = 'device-taint-eviction-controller'
+const RULES = resourcesOnRequest.devicetaintrules
 const STEP_MS = 20_000
 const PATIENCE_MS = 600_000
 
@@ -153,6 +154,36 @@ export const deviceScenarios: readonly Scenario[] = [
     *ends(cluster) {
       yield* expect('running', running(cluster), 'b')
       yield* expect('claims', claimsOf(cluster), 'b-gpu- allocated 1')
+    },
+  },
+  {
+    name: 'a rule takes pods off the devices that it selects, and keeps others away',
+    controllers: [TAINTS, CLAIMS],
+    featureGates: { DRADeviceTaintRules: true },
+    runtimeConfig: { 'resource.k8s.io/v1beta2': true },
+    async play(cluster) {
+      await publish(cluster, 'node-1', 1)
+      await cluster.create(deviceTemplate())
+      await cluster.create(podWithDevice('a'))
+      if (!(await cluster.until(() => running(cluster) === 'a', PATIENCE_MS)))
+        throw new Error('a never ran')
+      await cluster.client.resource(RULES).create({
+        metadata: { name: 'bad' },
+        spec: {
+          deviceSelector: { driver: DRIVER },
+          taint: { key: 'example.com/bad', effect: 'NoExecute' },
+        },
+      })
+      await cluster.until(() => running(cluster) === '', PATIENCE_MS)
+      await cluster.create(podWithDevice('b'))
+      await cluster.advance(3 * STEP_MS)
+    },
+    *ends(cluster) {
+      yield* expect('running', running(cluster), '')
+      yield* expect('claims', claimsOf(cluster), 'b-gpu- free 0')
+      // How many went is counted since the manager's start.
+      const told = cluster.objects.find(RULES, undefined, 'bad')?.status?.conditions?.at(0)
+      yield* expect('the rule tells', `${told?.type} ${told?.status}`, 'EvictionInProgress False')
     },
   },
 ]
