@@ -61,6 +61,9 @@ const META_PACKAGES = [
   'io.k8s.apimachinery.pkg.util.intstr',
 ]
 
+/** Structs that have no fields, which the documents tell as they tell of objects with any fields. */
+const WITHOUT_FIELDS = /\.BasicSchedulingPolicy$/
+
 function moduleOf(packageName: string): string {
   if (META_PACKAGES.includes(packageName)) return 'meta-v1'
   if (packageName === 'io.k8s.apimachinery.pkg.version') return 'version'
@@ -81,7 +84,11 @@ export function readDefinitions(directory: string): ReadonlyMap<string, Definiti
     const document = JSON.parse(readFileSync(join(directory, file), 'utf8'))
     const found: Record<string, OpenApiSchema> = document.components?.schemas ?? {}
     for (const [fullName, schema] of Object.entries(found)) {
-      if (!schemas.has(fullName)) schemas.set(fullName, schema)
+      if (!schemas.has(fullName))
+        schemas.set(
+          fullName,
+          WITHOUT_FIELDS.test(fullName) ? { properties: {}, ...schema } : schema,
+        )
       const served = kinds.get(fullName) ?? new Map<string, GroupVersionKind>()
       kinds.set(fullName, served)
       for (const { group, version, kind } of schema['x-kubernetes-group-version-kind'] ?? []) {

@@ -174,6 +174,7 @@ class EmbeddedApiServer implements ApiServer {
       calls: this.#calls,
       resolveService: this.#resolveService,
       podSecurity,
+      featureEnabled: (gate: string) => this.#isOn(gate),
       ...(metrics === undefined ? {} : { decisions: new DecisionMetrics(metrics, clock) }),
       server: () => this.internals,
     }

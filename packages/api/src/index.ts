@@ -92,7 +92,6 @@ export {
 } from './pods/pod-resource-claims.ts'
 export type { ClaimUser, PodClaimName } from './pods/pod-resource-claims.ts'
 export { POD_GROUPS, podGroupKeyOf, podGroupNameOf } from './pods/pod-groups.ts'
-export type { PodGroup } from './pods/pod-groups.ts'
 export { addResources, maxResources, podResources } from './pods/pod-resources.ts'
 export type { PodResourcesOptions, ResourceList } from './pods/pod-resources.ts'
 export * from './quota/index.ts'

@@ -36,6 +36,9 @@ const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
   'apiservices.apiregistration.k8s.io/status': SPEC_AND_METADATA,
   'resourceclaims.resource.k8s.io/status': SPEC_AND_METADATA,
   'devicetaintrules.resource.k8s.io/status': SPEC_AND_METADATA,
+  // The server forgets to say that it takes no status there.
+  'podgroups.scheduling.k8s.io/': NOTHING,
+  'podgroups.scheduling.k8s.io/status': SPEC_AND_METADATA,
   'namespaces/finalize': STATUS,
 }
 

@@ -10,7 +10,7 @@ import { isFault, isOperation } from './faults/schedule.ts'
 import type { Schedule } from './faults/schedule.ts'
 import { ScheduledFaults } from './faults/scheduled-faults.ts'
 import { RandomUser } from './model/random-user.ts'
-import { SHARED_CLAIM_GATES, podGroups } from './scenarios/pod-groups.ts'
+import { POD_GROUPS_SERVED, SHARED_CLAIM_GATES } from './scenarios/pod-groups.ts'
 import { clusterOf } from './scenarios/scenario.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { createCluster } from './simulated/simulated-cluster.ts'
@@ -80,7 +80,10 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
   const { scenario } = run
   const cluster = await createCluster({
     ...(scenario && clusterOf(scenario)),
-    ...(run.podGroups && { installed: podGroups.installed, featureGates: SHARED_CLAIM_GATES }),
+    ...(run.podGroups && {
+      runtimeConfig: POD_GROUPS_SERVED,
+      featureGates: SHARED_CLAIM_GATES,
+    }),
     seed,
     nodes,
     managers,

@@ -48,8 +48,8 @@ export class FieldErrors {
     )
   }
 
-  forbidden(field: string, detail: string): void {
-    this.#add('FieldValueForbidden', field, `Forbidden: ${detail}`)
+  forbidden(field: string, detail = ''): void {
+    this.#add('FieldValueForbidden', field, withDetail('Forbidden', detail))
   }
 
   /** `shown` instead of the value: how it is printed is not up to its form. */

@@ -10,6 +10,7 @@ import { defaultIngressClass } from './default-ingress-class.ts'
 import { limitRanger } from './pods/limit-ranger.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
 import { defaultTolerationSeconds, taintNodesByCondition } from './node-defaults.ts'
+import { podGroupProtection, podGroupWorkloadExists } from './pods/pod-groups.ts'
 import { podResizeValidator } from './pods/pod-resize-validator.ts'
 import { podSecurity } from './pod-security/plugin.ts'
 import { nodeRestriction } from './node-restriction.ts'
@@ -56,6 +57,7 @@ function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     defaultTolerationSeconds(),
     defaultStorageClass(world),
     storageObjectInUseProtection(),
+    podGroupProtection(),
     persistentVolumeClaimResize(world),
     runtimeClass(world),
     certificateApproval(world),
@@ -64,6 +66,7 @@ function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     certificateSubjectRestriction(),
     defaultIngressClass(world),
     podTopologyLabels(world),
+    podGroupWorkloadExists(world),
     podResizeValidator(world),
     mutatingAdmissionPolicies(world),
     mutatingWebhooks(world),

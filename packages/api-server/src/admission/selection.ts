@@ -18,6 +18,7 @@ export const DEFAULT_ADMISSION_PLUGINS: readonly string[] = [
   'DefaultTolerationSeconds',
   'DefaultStorageClass',
   'StorageObjectInUseProtection',
+  'PodGroupProtection',
   'PersistentVolumeClaimResize',
   'RuntimeClass',
   'CertificateApproval',
@@ -26,6 +27,7 @@ export const DEFAULT_ADMISSION_PLUGINS: readonly string[] = [
   'CertificateSubjectRestriction',
   'DefaultIngressClass',
   'PodTopologyLabels',
+  'PodGroupWorkloadExists',
   'PodResizeValidator',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
@@ -38,12 +40,7 @@ export const DEFAULT_ADMISSION_PLUGINS: readonly string[] = [
 export const OPTIONAL_ADMISSION_PLUGINS: readonly string[] = ['NodeRestriction']
 
 /** On by default upstream, for kinds or gates that are not served here by default: there is nothing for them to do. */
-const WITHOUT_WORK: readonly string[] = [
-  'PodGroupProtection',
-  'PodGroupWorkloadExists',
-  'NodeDeclaredFeatureValidator',
-  'JobValidation',
-]
+const WITHOUT_WORK: readonly string[] = ['NodeDeclaredFeatureValidator', 'JobValidation']
 
 /** Off by default upstream and not built here. */
 const NOT_BUILT: readonly string[] = [

@@ -23,6 +23,8 @@ export interface AdmissionWorld {
   readonly resolveService?: ServiceResolver
   /** Absent: privileged. */
   readonly podSecurity?: PodSecurityDefaults
+  /** Absent: gates are at their defaults. */
+  featureEnabled?(gate: string): boolean
   /** Counts what webhooks and policies decide. */
   readonly decisions?: DecisionMetrics
   /** Asked late: the server is made after its plug-ins. */

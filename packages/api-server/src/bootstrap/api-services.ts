@@ -23,7 +23,7 @@ const PRIORITIES: readonly (readonly [
   ['storage.k8s.io', 16800, { v1: 15 }],
   ['admissionregistration.k8s.io', 16700, { v1: 15 }],
   ['apiextensions.k8s.io', 16700, { v1: 15 }],
-  ['scheduling.k8s.io', 16600, { v1: 15 }],
+  ['scheduling.k8s.io', 16600, { v1: 15, v1alpha2: 2 }],
   ['coordination.k8s.io', 16500, { v1: 15, v1beta1: 13 }],
   ['node.k8s.io', 16300, { v1: 15 }],
   ['discovery.k8s.io', 16200, { v1: 15 }],

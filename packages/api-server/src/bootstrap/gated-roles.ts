@@ -4,7 +4,9 @@ import type { Stored } from '@gyropilot/schema/objects'
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 const CERTIFICATES = 'certificates.k8s.io'
 const DEVICES = 'resource.k8s.io'
+const SCHEDULING = 'scheduling.k8s.io'
 const READ = ['get', 'list', 'watch']
+const EDIT = ['create', 'delete', 'deletecollection', 'patch', 'update']
 const METADATA = {
   labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
   annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
@@ -17,6 +19,11 @@ interface GatedRole {
   readonly subject: Stored
 }
 
+/** Of the scheduler and of who makes claims for groups. */
+const handlesGroups = [
+  rule([SCHEDULING], ['podgroups'], READ),
+  rule([SCHEDULING], ['podgroups/status'], ['patch', 'update']),
+]
 const readsBundles = rule([CERTIFICATES], ['clustertrustbundles'], READ)
 
 const ROLES: readonly GatedRole[] = [
@@ -44,6 +51,19 @@ const ROLES: readonly GatedRole[] = [
     subject: {
       kind: 'ServiceAccount',
       name: 'kube-apiserver-serving-clustertrustbundle-publisher',
+      namespace: 'kube-system',
+    },
+  },
+  {
+    gate: 'GenericWorkload',
+    name: 'system:controller:podgroup-protection-controller',
+    rules: [
+      rule([SCHEDULING], ['podgroups'], ['get', 'list', 'update', 'watch']),
+      rule([''], ['pods'], READ),
+    ],
+    subject: {
+      kind: 'ServiceAccount',
+      name: 'podgroup-protection-controller',
       namespace: 'kube-system',
     },
   },
@@ -87,6 +107,36 @@ const ADDED_RULES: readonly AddedRules[] = [
     gate: 'DRADeviceTaintRules',
     role: 'system:kube-scheduler',
     rules: [rule([DEVICES], ['devicetaintrules'], READ)],
+    behind: 1,
+  },
+  {
+    gate: 'GenericWorkload',
+    role: 'system:aggregate-to-edit',
+    rules: [rule([SCHEDULING], ['podgroups', 'workloads'], EDIT)],
+    behind: 0,
+  },
+  {
+    gate: 'GenericWorkload',
+    role: 'system:aggregate-to-view',
+    rules: [rule([SCHEDULING], ['podgroups', 'podgroups/status', 'workloads'], READ)],
+    behind: 0,
+  },
+  {
+    gate: 'GenericWorkload',
+    role: 'system:kube-scheduler',
+    rules: handlesGroups,
+    behind: 0,
+  },
+  {
+    gate: 'WorkloadWithJob',
+    role: 'system:controller:job-controller',
+    rules: [rule([SCHEDULING], ['podgroups', 'workloads'], ['create', 'get', 'list', 'watch'])],
+    behind: 0,
+  },
+  {
+    gate: 'DRAWorkloadResourceClaims',
+    role: 'system:controller:resource-claim-controller',
+    rules: handlesGroups,
     behind: 1,
   },
 ]

@@ -10,11 +10,12 @@ const ALL = {
     'coordination.k8s.io/v1beta1': true,
     'resource.k8s.io/v1beta2': true,
     'resource.k8s.io/v1alpha3': true,
+    'scheduling.k8s.io/v1alpha2': true,
     'storagemigration.k8s.io/v1beta1': true,
   },
   featureGates: {
     ClusterTrustBundle: true,
-    DRADeviceTaintRules: true,
+    GenericWorkload: true,
     StorageVersionMigrator: true,
   },
 }

@@ -19,6 +19,8 @@ const STATUS_WITHOUT_TABLES: ReadonlySet<string> = new Set([
   'apiservices.apiregistration.k8s.io',
   'customresourcedefinitions.apiextensions.k8s.io',
   'resourceclaims.resource.k8s.io',
+  'devicetaintrules.resource.k8s.io',
+  'podgroups.scheduling.k8s.io',
 ])
 
 export function isShownInTables({ resource: { info }, subresource }: Route): boolean {

@@ -54,7 +54,9 @@ import {
   resourceSlice,
 } from './resource/index.ts'
 import { deviceTaintRule } from './resource/device-taint-rule.ts'
+import { podGroup } from './scheduling/pod-group.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
+import { workload } from './scheduling/workload.ts'
 import {
   csiDriver,
   csiNode,
@@ -104,6 +106,8 @@ const all: readonly KindRules[] = [
   certificateSigningRequest,
   clusterTrustBundle,
   priorityClass,
+  podGroup,
+  workload,
   lease,
   leaseCandidate,
   eventsEvent,

@@ -16,12 +16,16 @@ const OFF: ReadonlySet<string> = new Set([
   'CrossNamespaceVolumeDataSource',
   'DRADeviceTaintRules',
   'DRANodeAllocatableResources',
+  'DRAWorkloadResourceClaims',
   'GenericWorkload',
   'HPAScaleToZero',
   'MaxUnavailableStatefulSet',
   'PodCertificateRequest',
   'StorageVersionMigrator',
   'TaintTolerationComparisonOperators',
+  'TopologyAwareWorkloadScheduling',
+  'WorkloadAwarePreemption',
+  'WorkloadWithJob',
 ])
 
 export function featureEnabled(gate: string): boolean {
@@ -60,7 +64,21 @@ interface GuardedField {
   readonly keptWhole?: true
 }
 
+/** What is said of a group of pods, in a PodGroup and in the templates of a Workload. */
+const GROUP_FIELDS: readonly (readonly [gate: string, field: string])[] = [
+  ['TopologyAwareWorkloadScheduling', 'schedulingConstraints'],
+  ['DRAWorkloadResourceClaims', 'resourceClaims'],
+  ['WorkloadAwarePreemption', 'disruptionMode'],
+  ['WorkloadAwarePreemption', 'priorityClassName'],
+  ['WorkloadAwarePreemption', 'priority'],
+]
+
 const GUARDED_FIELDS: readonly GuardedField[] = [
+  ...GROUP_FIELDS.flatMap(([gate, field]) => [
+    { gate, kind: 'PodGroup', path: `spec.${field}` },
+    { gate, kind: 'Workload', path: `spec.podGroupTemplates[].${field}` },
+  ]),
+  { gate: 'DRAWorkloadResourceClaims', kind: 'PodGroup', path: 'status.resourceClaimStatuses' },
   { gate: 'GenericWorkload', kind: 'PodSpec', path: 'schedulingGroup' },
   {
     gate: 'ClusterTrustBundleProjection',

@@ -11,8 +11,8 @@ export type RuntimeConfig = Readonly<Record<string, boolean>>
 /** Gates that are off by default and without which a version has not these resources. */
 const GATES: Readonly<Record<string, string>> = {
   'certificates.k8s.io/v1beta1/clustertrustbundles': 'ClusterTrustBundle',
-  'resource.k8s.io/v1beta2/devicetaintrules': 'DRADeviceTaintRules',
-  'resource.k8s.io/v1alpha3/devicetaintrules': 'DRADeviceTaintRules',
+  'scheduling.k8s.io/v1alpha2/podgroups': 'GenericWorkload',
+  'scheduling.k8s.io/v1alpha2/workloads': 'GenericWorkload',
   'storagemigration.k8s.io/v1beta1/storageversionmigrations': 'StorageVersionMigrator',
 }
 

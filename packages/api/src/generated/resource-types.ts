@@ -26,6 +26,7 @@ import type * as resourceV1 from './resource-v1.ts'
 import type * as resourceV1alpha3 from './resource-v1alpha3.ts'
 import type * as resourceV1beta2 from './resource-v1beta2.ts'
 import type * as schedulingV1 from './scheduling-v1.ts'
+import type * as schedulingV1alpha2 from './scheduling-v1alpha2.ts'
 import type * as storageV1 from './storage-v1.ts'
 import type * as storagemigrationV1beta1 from './storagemigration-v1beta1.ts'
 
@@ -107,6 +108,8 @@ export const resources = {
 /** What an API server serves only when its --runtime-config says so, by its plural. */
 export const resourcesOnRequest = {
   clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
+  podgroups: {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"podgroups","kind":"PodGroup","namespaced":true} as ResourceType<schedulingV1alpha2.PodGroup>,
+  workloads: {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"workloads","kind":"Workload","namespaced":true} as ResourceType<schedulingV1alpha2.Workload>,
   leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
   deviceclasses: {"group":"resource.k8s.io","version":"v1beta2","resource":"deviceclasses","kind":"DeviceClass","namespaced":false} as ResourceType<resourceV1beta2.DeviceClass>,
   devicetaintrules: {"group":"resource.k8s.io","version":"v1beta2","resource":"devicetaintrules","kind":"DeviceTaintRule","namespaced":false} as ResourceType<resourceV1beta2.DeviceTaintRule>,
@@ -192,6 +195,8 @@ export const resourceTable: readonly DiscoveredResource[] = [
 /** What it tells besides, when its --runtime-config says so. */
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"podgroups","singular":"podgroup","kind":"PodGroup","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PodGroup","group":"scheduling.k8s.io","version":"v1alpha2"}]},
+  {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"workloads","singular":"workload","kind":"Workload","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"deviceclasses","singular":"deviceclass","kind":"DeviceClass","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"devicetaintrules","singular":"devicetaintrule","kind":"DeviceTaintRule","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"DeviceTaintRule","group":"resource.k8s.io","version":"v1beta2"}]},

@@ -599,6 +599,25 @@ export type {
   PriorityClassList,
 } from './scheduling-v1.ts'
 export type {
+  BasicSchedulingPolicy,
+  GangSchedulingPolicy,
+  PodGroup,
+  PodGroupList,
+  PodGroupResourceClaim,
+  PodGroupResourceClaimStatus,
+  PodGroupSchedulingConstraints,
+  PodGroupSchedulingPolicy,
+  PodGroupSpec,
+  PodGroupStatus,
+  PodGroupTemplate,
+  PodGroupTemplateReference,
+  TopologyConstraint,
+  Workload,
+  WorkloadList,
+  WorkloadPodGroupTemplateReference,
+  WorkloadSpec,
+} from './scheduling-v1alpha2.ts'
+export type {
   CSIDriver,
   CSIDriverList,
   CSIDriverSpec,

@@ -1,33 +1,8 @@
-/**
- * PodGroups, whose pods are scheduled and share claims together: alpha in 1.36 and served only when asked for, so not
- * among the generated types. Contract: docs/behaviour/controllers/podgroup-protection-controller.md.
- */
-import type { Pod, PodResourceClaim, PodResourceClaimStatus } from '../generated/core-v1.ts'
-import type { KubernetesObject } from '../object.ts'
-import type { ResourceType } from '../resource-type.ts'
+/** PodGroups, whose pods are scheduled and share claims together. Contract: docs/behaviour/controllers/podgroup-protection-controller.md. */
+import type { Pod } from '../generated/core-v1.ts'
+import { resourcesOnRequest } from '../generated/resource-types.ts'
 
-export interface PodGroup extends KubernetesObject {
-  readonly spec?: {
-    readonly podGroupTemplateRef?: {
-      readonly workload?: { readonly workloadName?: string; readonly podGroupTemplateName?: string }
-    }
-    /** With gate DRAWorkloadResourceClaims. */
-    readonly resourceClaims?: readonly PodResourceClaim[]
-    readonly [field: string]: unknown
-  }
-  readonly status?: {
-    readonly resourceClaimStatuses?: readonly PodResourceClaimStatus[]
-    readonly [field: string]: unknown
-  }
-}
-
-export const POD_GROUPS: ResourceType<PodGroup> = {
-  group: 'scheduling.k8s.io',
-  version: 'v1alpha2',
-  resource: 'podgroups',
-  kind: 'PodGroup',
-  namespaced: true,
-}
+export const POD_GROUPS = resourcesOnRequest.podgroups
 
 /** The name of the group that the pod's spec refers to. Owner references do not matter. */
 export function podGroupNameOf({ spec }: Pod): string | undefined {

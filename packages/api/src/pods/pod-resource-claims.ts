@@ -5,7 +5,7 @@
 import type { Pod, PodResourceClaim } from '../generated/core-v1.ts'
 import type { ResourceClaim } from '../generated/resource-v1.ts'
 import { isControlledBy } from '../ownership/owner-references.ts'
-import type { PodGroup } from './pod-groups.ts'
+import type { PodGroup } from '../generated/scheduling-v1alpha2.ts'
 
 /** Who names claims: a pod, or a PodGroup whose pods share them. */
 export type ClaimUser = Pod | PodGroup

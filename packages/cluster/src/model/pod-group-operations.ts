@@ -11,7 +11,7 @@ import {
   deviceTemplate,
   podWithDevice,
 } from '../scenarios/nodes/devices.ts'
-import { podGroups } from '../scenarios/pod-groups.ts'
+import { podGroup } from '../scenarios/pod-groups.ts'
 import type { SimulatedCluster } from '../simulated/simulated-cluster.ts'
 import { APPS, hasRoom, isUsers, some, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
@@ -21,8 +21,8 @@ const MOST_GROUPS = 4
 const MOST_PODS = 8
 
 export function arePodGroupsServed({ objects }: SimulatedCluster): boolean {
-  const name = `${POD_GROUPS.resource}.${POD_GROUPS.group}`
-  return objects.find(resources.customresourcedefinitions, undefined, name) !== undefined
+  const name = `${POD_GROUPS.version}.${POD_GROUPS.group}`
+  return objects.find(resources.apiservices, undefined, name) !== undefined
 }
 
 const someGroup = (hand: Hand): PodGroup | undefined => some(hand, POD_GROUPS)
@@ -41,8 +41,7 @@ async function createGroup(hand: Hand, name: string, place: string): Promise<voi
   if (cluster.objects.find(resources.resourceclaims, place, claim) === undefined)
     await cluster.create(deviceClaim(claim, place))
   const metadata = { name, namespace: place }
-  const group = podGroups.object(metadata, { spec: { resourceClaims: entries } })
-  await cluster.client.resource(podGroups.type, place).create(group)
+  await cluster.client.resource(POD_GROUPS, place).create(podGroup(metadata, entries))
 }
 
 function podsOfGroups({ cluster }: Hand): readonly Pod[] {

@@ -23,7 +23,7 @@ interface GatedKindOptions {
   readonly rules?: ClusterRole['rules']
 }
 
-export interface InstalledKind {
+interface InstalledKind {
   readonly type: ResourceType<GatedKind>
   /** For `Scenario.installed`. */
   readonly installed: readonly KubernetesObject[]

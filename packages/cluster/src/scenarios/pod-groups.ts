@@ -1,18 +1,17 @@
-/** PodGroups, which are behind an alpha gate, as custom resources. */
-import { gatedKind } from './gated-kinds.ts'
-import type { InstalledKind } from './gated-kinds.ts'
+/** PodGroups, which are behind a version and alpha gates. */
+import type { ObjectMeta, PodGroup, PodResourceClaim } from '@gyropilot/api'
 
-/** With what is needed for claims that a PodGroup shares with its pods. */
-export const podGroups: InstalledKind = gatedKind({
-  group: 'scheduling.k8s.io',
-  version: 'v1alpha2',
-  kind: 'PodGroup',
-  namespaced: true,
-  account: 'resource-claim-controller',
-  verbs: ['get', 'list', 'watch', 'patch', 'update'],
-})
+export const POD_GROUPS_SERVED = { 'scheduling.k8s.io/v1alpha2': true } as const
 
+/** With claims that a PodGroup shares with its pods. */
 export const SHARED_CLAIM_GATES = {
   GenericWorkload: true,
   DRAWorkloadResourceClaims: true,
 } as const
+
+export function podGroup(
+  metadata: ObjectMeta,
+  resourceClaims: readonly PodResourceClaim[] = [],
+): PodGroup {
+  return { metadata, spec: { schedulingPolicy: { basic: {} }, resourceClaims } }
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KubernetesObject, Pod } from '@gyropilot/api'
+import type { KubernetesObject, Pod, PodGroup } from '@gyropilot/api'
 import { POD_GROUPS, resources } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import { drive, testContext } from '@gyropilot/runtime/testing'
@@ -13,7 +13,7 @@ import { groupWatch, podWatch } from './watches.ts'
 
 type Phase = 'Pending' | 'Running' | 'Unknown' | 'Succeeded' | 'Failed'
 
-function group(finalizers: readonly string[] = [FINALIZER], deleting = true): KubernetesObject {
+function group(finalizers: readonly string[] = [FINALIZER], deleting = true): PodGroup {
   return {
     apiVersion: 'scheduling.k8s.io/v1alpha2',
     kind: 'PodGroup',
@@ -25,6 +25,7 @@ function group(finalizers: readonly string[] = [FINALIZER], deleting = true): Ku
       finalizers,
       ...(deleting ? { deletionTimestamp: secondsAgo(1) } : {}),
     },
+    spec: { schedulingPolicy: { basic: {} } },
   }
 }
 

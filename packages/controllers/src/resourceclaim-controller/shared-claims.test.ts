@@ -38,7 +38,7 @@ function group(options: GroupOptions = {}): PodGroup {
       uid,
       ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
     },
-    spec: { resourceClaims: entries },
+    spec: { schedulingPolicy: { basic: {} }, resourceClaims: entries },
     status: {
       ...(recorded !== undefined && {
         resourceClaimStatuses: [

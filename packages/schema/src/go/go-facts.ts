@@ -142,6 +142,7 @@ const POINTER_STRINGS: FieldTable = {
   'core-v1.PodDNSConfigOption': 'value',
   'core-v1.PodResourceClaim': 'resourceClaimName resourceClaimTemplateName',
   'core-v1.PodResourceClaimStatus': 'resourceClaimName',
+  'core-v1.PodSchedulingGroup': 'podGroupName',
   'core-v1.PodSecurityContext': 'fsGroupChangePolicy supplementalGroupsPolicy seLinuxChangePolicy',
   'core-v1.PodSpec': 'runtimeClassName preemptionPolicy hostnameOverride',
   'core-v1.PortStatus': 'error',
@@ -178,6 +179,10 @@ const POINTER_STRINGS: FieldTable = {
   'resource-v1.Device': 'nodeName',
   'resource-v1beta2.DeviceTaintSelector': 'driver pool device',
   'scheduling-v1.PriorityClass': 'preemptionPolicy',
+  'scheduling-v1alpha2.PodGroupResourceClaim': 'resourceClaimName resourceClaimTemplateName',
+  'scheduling-v1alpha2.PodGroupResourceClaimStatus': 'resourceClaimName',
+  'scheduling-v1alpha2.PodGroupSpec': 'disruptionMode',
+  'scheduling-v1alpha2.PodGroupTemplate': 'disruptionMode',
   'storage-v1.CSIDriverSpec': 'fsGroupPolicy',
   'storage-v1.StorageClass': 'reclaimPolicy volumeBindingMode',
   'storage-v1.VolumeAttachmentSource': 'persistentVolumeName',
@@ -235,6 +240,8 @@ const WRITTEN_NULL: FieldTable = {
   'resource-v1.CapacityRequestPolicy': 'default',
   'resource-v1.DeviceClaim': 'requests',
   'flowcontrol-v1.ResourcePolicyRule': 'namespaces',
+  'scheduling-v1alpha2.PodGroupSpec': 'podGroupTemplateRef',
+  'scheduling-v1alpha2.PodGroupTemplate': 'schedulingConstraints',
 }
 
 /** `pointer`: only absence is left out. `plain`: the zero value is left out too. `always`: written even when unset. */

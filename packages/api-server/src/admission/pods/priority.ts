@@ -5,6 +5,7 @@ import type { AdmissionWorld } from '../world.ts'
 
 const GROUP = 'scheduling.k8s.io'
 const CLASSES = `priorityclasses.${GROUP}`
+const GROUPS_GATE = 'WorkloadAwarePreemption'
 const DEFAULT_PREEMPTION_POLICY = 'PreemptLowerPriority'
 
 /** Turns the name of a priority class into the number the scheduler compares; one class at most is the default. */
@@ -13,10 +14,14 @@ export function priority(world: AdmissionWorld): AdmissionPlugin {
     name: 'Priority',
     handles: (request) =>
       (request.operation === 'CREATE' || request.operation === 'UPDATE') &&
-      (isFor(request, '', 'pods') || isFor(request, GROUP, 'priorityclasses')),
+      (isFor(request, '', 'pods') ||
+        isFor(request, GROUP, 'priorityclasses') ||
+        (isFor(request, GROUP, 'podgroups') && world.featureEnabled?.(GROUPS_GATE) === true)),
     mutate(request) {
-      if (request.resource.resource !== 'pods') return
-      if (request.operation === 'UPDATE') keepPriority(request)
+      if (request.resource.resource === 'priorityclasses') return
+      if (request.resource.resource === 'podgroups') {
+        if (request.operation === 'CREATE') setGroupPriority(world, request)
+      } else if (request.operation === 'UPDATE') keepPriority(request)
       else setPriority(world, request)
     },
     validate(request) {
@@ -36,11 +41,7 @@ function keepPriority({ object, oldObject }: AdmissionRequest): void {
 
 function setPriority(world: AdmissionWorld, request: AdmissionRequest): void {
   const { spec } = request.object!
-  const name: string = spec.priorityClassName ?? ''
-  const chosen = name === '' ? defaultClass(world) : read(world, CLASSES, name)
-  if (name !== '' && chosen === undefined)
-    throw refusal(request, `no PriorityClass with name ${name} was found`)
-  if (name === '' && chosen !== undefined) spec.priorityClassName = chosen['metadata'].name
+  const chosen = chosenClass(world, request)
   const value: number = chosen?.['value'] ?? 0
   const policy: string = chosen?.['preemptionPolicy'] ?? DEFAULT_PREEMPTION_POLICY
   const tail = 'from the given PriorityClass name'
@@ -54,6 +55,27 @@ function setPriority(world: AdmissionWorld, request: AdmissionRequest): void {
   }
   spec.priority = value
   spec.preemptionPolicy = policy
+}
+
+function setGroupPriority(world: AdmissionWorld, request: AdmissionRequest): void {
+  const { spec } = request.object!
+  const value: number = chosenClass(world, request)?.['value'] ?? 0
+  if (typeof spec.priority === 'number' && spec.priority !== value) {
+    const given = `priority set in the pod group (${spec.priority}) must match the priority computed (${value})`
+    throw refusal(request, `${given} based on the priority class set in the spec`)
+  }
+  spec.priority = value
+}
+
+/** The class that is named, or that of those who name none, which they name from now on. */
+function chosenClass(world: AdmissionWorld, request: AdmissionRequest): Stored | undefined {
+  const { spec } = request.object!
+  const name: string = spec.priorityClassName ?? ''
+  const chosen = name === '' ? defaultClass(world) : read(world, CLASSES, name)
+  if (name !== '' && chosen === undefined)
+    throw refusal(request, `no PriorityClass with name ${name} was found`)
+  if (name === '' && chosen !== undefined) spec.priorityClassName = chosen['metadata'].name
+  return chosen
 }
 
 /** When a race left several, the lowest. */

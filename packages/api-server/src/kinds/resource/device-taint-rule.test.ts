@@ -169,13 +169,13 @@ test('claims of the older version are those of v1', async () => {
   assert.equal((await request('GET', of('v1beta2'))).value.items.length, 1)
 })
 
-test('a table tells of the taint', async () => {
+test('a table tells of the taint, but none of the status', async () => {
   const { request } = await createTestServer(ON)
   const body = { metadata: { name: 'r' }, ...tainting({ value: 'v' }) }
   await request('POST', V1BETA2, body)
-  const table = await request('GET', V1BETA2, undefined, {
-    accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
-  })
+  const asTable = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
+  const table = await request('GET', V1BETA2, undefined, asTable)
+  assert.equal((await request('GET', `${V1BETA2}/r/status`, undefined, asTable)).status, 406)
   assert.deepEqual(table.value.rows[0].cells, [
     'r',
     'example.com/bad',
@@ -188,9 +188,9 @@ test('a table tells of the taint', async () => {
 
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 
-test('without the gate the version has no rules, and roles say nothing of them', async () => {
+test('without the gate there are rules too, but no role says anything of them', async () => {
   const { request } = await createTestServer({ runtimeConfig: ON.runtimeConfig })
-  assert.equal((await request('GET', V1BETA2)).status, 404)
+  assert.equal((await request('GET', V1BETA2)).status, 200)
   assert.equal((await request('GET', '/apis/resource.k8s.io/v1beta2/deviceclasses')).status, 200)
   const { rules } = (await request('GET', `${ROLES}/system:kube-scheduler`)).value
   assert.equal(JSON.stringify(rules).includes('devicetaintrules'), false)

@@ -37,7 +37,7 @@ function validateRule({ spec }: StoredOf<DeviceTaintRule>, errors: FieldErrors):
   validateTaint(spec?.taint ?? {}, errors, 'spec.taint')
 }
 
-/** Served with gate DRADeviceTaintRules. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "DeviceTaintRule". */
+/** With gate DRADeviceTaintRules others look at it. Contract: docs/behaviour/api-server/defaulting-and-validation.md, "DeviceTaintRule". */
 export const deviceTaintRule: KindRules<DeviceTaintRule> = {
   group: 'resource.k8s.io',
   kind: 'DeviceTaintRule',

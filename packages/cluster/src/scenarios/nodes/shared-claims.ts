@@ -1,17 +1,15 @@
-/** Claims that a PodGroup shares with its pods: behind an alpha gate, so PodGroups are custom resources here. */
+/** Claims that a PodGroup shares with its pods. */
 import type { Pod } from '@gyropilot/api'
-import { resources } from '@gyropilot/api'
+import { POD_GROUPS, resources } from '@gyropilot/api'
 import type { PatchOptions } from '@gyropilot/client'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { DRIVER, TEMPLATE, deviceTemplate, podWithDevice } from './devices.ts'
 import { untilSo } from '../occasions.ts'
-import { SHARED_CLAIM_GATES, podGroups } from '../pod-groups.ts'
+import { POD_GROUPS_SERVED, SHARED_CLAIM_GATES, podGroup } from '../pod-groups.ts'
 import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 20_000
 const FINALIZER = 'resource.kubernetes.io/delete-protection'
-
-const { type, installed, object } = podGroups
 
 interface Recorded {
   readonly resourceClaimStatuses?: readonly { readonly resourceClaimName?: string }[]
@@ -19,12 +17,11 @@ interface Recorded {
 
 const createGroup = (cluster: SimulatedCluster) =>
   cluster.client
-    .resource(type, 'default')
+    .resource(POD_GROUPS, 'default')
     .create(
-      object(
-        { name: 'g', namespace: 'default' },
-        { spec: { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: TEMPLATE }] } },
-      ),
+      podGroup({ name: 'g', namespace: 'default' }, [
+        { name: 'gpu', resourceClaimTemplateName: TEMPLATE },
+      ]),
     )
 
 /** Past the scheduler, which knows no PodGroups. */
@@ -38,7 +35,7 @@ const nameIn = (status: unknown): string | undefined =>
   (status as Recorded | undefined)?.resourceClaimStatuses?.[0]?.resourceClaimName
 
 const nameOfGroup = (cluster: SimulatedCluster): string | undefined =>
-  nameIn(cluster.objects.find(type, 'default', 'g')?.status)
+  nameIn(cluster.objects.find(POD_GROUPS, 'default', 'g')?.status)
 
 const nameOfPod = (cluster: SimulatedCluster, pod: string): string | undefined =>
   nameIn(cluster.objects.find(resources.pods, 'default', pod)?.status)
@@ -66,9 +63,9 @@ async function allocate(cluster: SimulatedCluster, name: string): Promise<void> 
 export const sharedClaimScenarios: readonly Scenario[] = [
   {
     name: 'pods share the claim of their PodGroup, which goes with it and comes back with its successor',
-    controllers: ['resourceclaim-controller'],
+    controllers: ['resourceclaim-controller', 'podgroup-protection-controller'],
     featureGates: SHARED_CLAIM_GATES,
-    installed,
+    runtimeConfig: POD_GROUPS_SERVED,
     async play(cluster) {
       await cluster.create(deviceTemplate())
       await cluster.create(member('a'))
@@ -84,7 +81,12 @@ export const sharedClaimScenarios: readonly Scenario[] = [
         return users.length === 1 && users[0]?.resource === 'podgroups'
       })
       for (const pod of ['a', 'b']) await cluster.delete(resources.pods, 'default', pod)
-      await cluster.client.resource(type, 'default').delete('g')
+      await cluster.client.resource(POD_GROUPS, 'default').delete('g')
+      await untilSo(
+        cluster,
+        'the group is gone, as its pods are',
+        () => cluster.objects.find(POD_GROUPS, 'default', 'g') === undefined,
+      )
       await createGroup(cluster)
       await cluster.create(member('c'))
       await cluster.advance(STEP_MS)
@@ -92,7 +94,7 @@ export const sharedClaimScenarios: readonly Scenario[] = [
     *ends(cluster) {
       const claims = cluster.objects.all(resources.resourceclaims, 'default')
       const [claim] = claims
-      const group = cluster.objects.find(type, 'default', 'g')
+      const group = cluster.objects.find(POD_GROUPS, 'default', 'g')
       if (claims.length !== 1) yield `${claims.length} claims are left and not one`
       if (claim?.metadata?.ownerReferences?.[0]?.uid !== group?.metadata?.uid)
         yield 'the claim is not that of the new group'

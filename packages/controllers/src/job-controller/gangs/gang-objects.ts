@@ -2,36 +2,19 @@
  * Workloads and PodGroups of Jobs whose pods are scheduled all or none: what they are, and where they are found.
  * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
  */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { POD_GROUPS, fnv1a, keyOf, newControllerRef, resources, safeEncode } from '@gyropilot/api'
-import type { Job, PodGroup } from '@gyropilot/api'
+import {
+  POD_GROUPS,
+  fnv1a,
+  keyOf,
+  newControllerRef,
+  resources,
+  resourcesOnRequest,
+  safeEncode,
+} from '@gyropilot/api'
+import type { Job, PodGroup, PodGroupTemplate, Workload } from '@gyropilot/api'
 import type { IndexFunction, Lister } from '@gyropilot/runtime'
 
-/** What a template says beside its name is copied into the PodGroup as it is. */
-interface PodGroupTemplate {
-  readonly name: string
-  readonly [field: string]: unknown
-}
-
-export interface Workload extends KubernetesObject {
-  readonly spec?: {
-    readonly controllerRef?: {
-      readonly apiGroup?: string
-      readonly kind?: string
-      readonly name?: string
-    }
-    readonly podGroupTemplates?: readonly PodGroupTemplate[]
-  }
-}
-
-const { group, version } = POD_GROUPS
-export const WORKLOADS: ResourceType<Workload> = {
-  group,
-  version,
-  resource: 'workloads',
-  kind: 'Workload',
-  namespaced: true,
-}
+export const WORKLOADS = resourcesOnRequest.workloads
 
 export const FEATURE_GATE = 'WorkloadWithJob'
 export const WORKLOADS_BY_JOB = 'workloadsByJob'
@@ -73,7 +56,7 @@ const hashOf = (text: string): string => safeEncode(String(fnv1a(encoder.encode(
 /** All pods of the Job, or none of them. */
 export function workloadFor(job: Job): Workload {
   const { name = '', namespace, uid } = job.metadata ?? {}
-  const minCount = job.spec?.parallelism
+  const minCount = job.spec?.parallelism ?? 0
   return {
     apiVersion: 'scheduling.k8s.io/v1alpha2',
     kind: WORKLOADS.kind,

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { POD_GROUPS } from '@gyropilot/api'
-import type { Job, JobSpec, JobStatus, KubernetesObject, Pod, PodGroup } from '@gyropilot/api'
+import type {
+  Job,
+  JobSpec,
+  JobStatus,
+  KubernetesObject,
+  Pod,
+  PodGroup,
+  Workload,
+} from '@gyropilot/api'
 import { PrometheusRegistry, silentLogger } from '@gyropilot/foundation'
 import type { ControllerContext } from '@gyropilot/runtime'
 import { drive, fakeInformers, testClock } from '@gyropilot/runtime/testing'
@@ -11,7 +19,7 @@ import { indexedJob, jobPod, statusesOf, syncOf } from '../fixtures.ts'
 import type { JobOptions } from '../fixtures.ts'
 import { WORKLOADS, podGroupsByWorkload, workloadsByJob } from './gang-objects.ts'
 import { schedulingGroup } from './gang-scheduling.ts'
-import type { ObservedGang, Workload } from './gang-objects.ts'
+import type { ObservedGang } from './gang-objects.ts'
 import { jobLogic } from '../index.ts'
 
 const NONE = gangOf([], [])
@@ -56,7 +64,10 @@ function workload(given: Partial<Workload> = {}): Workload {
 function podGroup(given: Partial<KubernetesObject['metadata']> = {}): PodGroup {
   return {
     metadata: { name: 'own-mine', namespace: 'ns', ownerReferences: [OF_JOB], ...given },
-    spec: { podGroupTemplateRef: { workload: { workloadName: 'own' } } },
+    spec: {
+      podGroupTemplateRef: { workload: { workloadName: 'own', podGroupTemplateName: 'mine' } },
+      schedulingPolicy: { gang: { minCount: 1 } },
+    },
   }
 }
 
@@ -274,8 +285,7 @@ const fallbacks: readonly (readonly [string, ObservedGang])[] = [
     'a PodGroup that the Job does not control',
     gangOf([workload()], [podGroup({ ownerReferences: [onesOwn] })]),
   ],
-  ['a Workload without templates', gangOf([workload({ spec: {} })], [])],
-  ['a Workload that says nothing', gangOf([{ metadata: workload().metadata }], [])],
+  ['a Workload without templates', gangOf([workload({ spec: { podGroupTemplates: [] } })], [])],
   [
     'a Workload with two templates',
     gangOf(
@@ -330,21 +340,27 @@ function wired(featureGates: Readonly<Record<string, boolean>>) {
 test('with the gate, Workloads are found by the Job in their spec and PodGroups by their Workload', () => {
   const { informers, logic } = wired({ WorkloadWithJob: true })
   const others = [
-    workload({ metadata: { name: 'a', namespace: 'ns' }, spec: {} }),
+    workload({ metadata: { name: 'a', namespace: 'ns' }, spec: { podGroupTemplates: [] } }),
     workload({
       metadata: { name: 'b', namespace: 'ns' },
-      spec: { controllerRef: { kind: 'Job', name: 'gang' } },
+      spec: { controllerRef: { kind: 'Job', name: 'gang' }, podGroupTemplates: [] },
     }),
     workload({
       metadata: { name: 'c', namespace: 'ns' },
-      spec: { controllerRef: { apiGroup: 'batch', kind: 'CronJob', name: 'gang' } },
+      spec: {
+        controllerRef: { apiGroup: 'batch', kind: 'CronJob', name: 'gang' },
+        podGroupTemplates: [],
+      },
     }),
     workload({ metadata: { name: 'd', namespace: 'other' } }),
   ]
   for (const other of others) informers.apply(WORKLOADS, other)
   assert.deepEqual(logic.observe('ns/gang')?.gang?.workloads, [])
   informers.apply(WORKLOADS, workload())
-  informers.apply(POD_GROUPS, { metadata: { name: 'x', namespace: 'ns' }, spec: {} })
+  informers.apply(POD_GROUPS, {
+    metadata: { name: 'x', namespace: 'ns' },
+    spec: { schedulingPolicy: { basic: {} } },
+  })
   informers.apply(POD_GROUPS, podGroup())
   const { gang } = logic.observe('ns/gang')!
   assert.deepEqual(

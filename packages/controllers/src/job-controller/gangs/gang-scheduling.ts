@@ -3,11 +3,11 @@
  * Contract: docs/behaviour/controllers/job-controller.md, Gang scheduling.
  */
 import { POD_GROUPS, controllerOf, isControlledBy, isTerminating, resources } from '@gyropilot/api'
-import type { Job, Pod } from '@gyropilot/api'
+import type { Job, Pod, Workload } from '@gyropilot/api'
 import { create, recordEvent, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { WORKLOADS, podGroupFor, workloadFor } from './gang-objects.ts'
-import type { ObservedGang, Workload } from './gang-objects.ts'
+import type { ObservedGang } from './gang-objects.ts'
 
 export interface SchedulingGroup {
   /** Absent: pods are scheduled one by one. */

@@ -1,5 +1,11 @@
 /** A pod spec as a whole, of a pod or a template. Contract: defaulting-and-validation.md, "Pod create rules". */
-import type { Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from '@gyropilot/api'
+import type {
+  Pod,
+  PodResourceClaim,
+  PodSchedulingGroup,
+  PodSpec,
+  PodTemplateSpec,
+} from '@gyropilot/api'
 import type { Stored, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateLabels } from '@gyropilot/schema/validation/labels'
@@ -78,6 +84,18 @@ function validatePodSpec(
   validateHostnameOverride(spec, errors, `${field}.hostnameOverride`)
   validateIdentity(spec, errors, field)
   validateFileKeyVolumes(spec, errors, field)
+  if (spec.schedulingGroup)
+    validateSchedulingGroup(spec.schedulingGroup, errors, `${field}.schedulingGroup`)
+}
+
+function validateSchedulingGroup(
+  { podGroupName }: StoredOf<PodSchedulingGroup>,
+  errors: FieldErrors,
+  field: string,
+): void {
+  const at = `${field}.podGroupName`
+  if (podGroupName === undefined) errors.invalid(at, null, 'must specify one of: `podGroupName`')
+  else invalidAll(errors, at, podGroupName, dnsSubdomain(podGroupName))
 }
 
 const HOSTNAME_LIMIT = 64
