@@ -79,6 +79,7 @@ test('what is served on request only is not in the table of what is served', () 
     resourceTableOnRequest.map(({ group, version, kind }) => `${group}/${version} ${kind}`),
     [
       'certificates.k8s.io/v1beta1 ClusterTrustBundle',
+      'certificates.k8s.io/v1beta1 PodCertificateRequest',
       'scheduling.k8s.io/v1alpha2 PodGroup',
       'scheduling.k8s.io/v1alpha2 Workload',
       'coordination.k8s.io/v1beta1 LeaseCandidate',

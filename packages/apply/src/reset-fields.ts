@@ -37,6 +37,7 @@ const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
   'resourceclaims.resource.k8s.io/status': SPEC_AND_METADATA,
   'devicetaintrules.resource.k8s.io/status': SPEC_AND_METADATA,
   // The server forgets to say that it takes no status there.
+  'podcertificaterequests.certificates.k8s.io/': NOTHING,
   'podgroups.scheduling.k8s.io/': NOTHING,
   'podgroups.scheduling.k8s.io/status': SPEC_AND_METADATA,
   'namespaces/finalize': STATUS,

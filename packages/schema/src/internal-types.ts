@@ -32,6 +32,8 @@ export const internalTypes: Readonly<Record<string, string>> = {
   DeviceAllocationConfiguration: 'Source Requests? Opaque*OpaqueDeviceConfiguration',
   DeviceAttribute:
     'IntValue?~int BoolValue?~bool StringValue?~string VersionValue?~version IntValues?~ints BoolValues?~bools StringValues?~strings VersionValues?~versions',
+  PodCertificateRequestSpec:
+    'SignerName PodName PodUID ServiceAccountName ServiceAccountUID NodeName NodeUID MaxExpirationSeconds? PKIXPublicKey?~pkixPublicKey ProofOfPossession? StubPKCS10Request?~stubPKCS10Request UnverifiedUserAnnotations?',
   PodTemplateSpec: 'Spec=PodSpec',
   PodSpec:
     'Volumes[]Volume InitContainers[]Container Containers[]Container EphemeralContainers[]EphemeralContainer RestartPolicy TerminationGracePeriodSeconds? ActiveDeadlineSeconds? DNSPolicy NodeSelector? ServiceAccountName AutomountServiceAccountToken? NodeName SecurityContext*PodSecurityContext ImagePullSecrets[]LocalObjectReference Hostname Subdomain SetHostnameAsFQDN? Affinity*Affinity SchedulerName Tolerations[]Toleration HostAliases[]HostAlias PriorityClassName Priority? PreemptionPolicy? DNSConfig*PodDNSConfig ReadinessGates[]PodReadinessGate RuntimeClassName? Overhead? EnableServiceLinks? TopologySpreadConstraints[]TopologySpreadConstraint OS*PodOS SchedulingGates[]PodSchedulingGate ResourceClaims[]PodResourceClaim Resources*ResourceRequirements HostnameOverride? SchedulingGroup*PodSchedulingGroup',

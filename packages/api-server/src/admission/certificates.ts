@@ -2,12 +2,15 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../contracts.ts'
 import { semanticEqual } from '@gyropilot/api'
 import { parseSigningRequest } from '@gyropilot/foundation/x509'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
+import { invalid } from '../http/errors.ts'
 import { isFor, refusal } from './world.ts'
 import type { AdmissionWorld } from './world.ts'
 
 const GROUP = 'certificates.k8s.io'
 const RESOURCE = 'certificatesigningrequests'
 const BUNDLES = 'clustertrustbundles'
+const POD_REQUESTS = 'podcertificaterequests'
 
 export function certificateApproval(world: AdmissionWorld): AdmissionPlugin {
   return {
@@ -61,6 +64,27 @@ export function clusterTrustBundleAttest(world: AdmissionWorld): AdmissionPlugin
         request,
         `user not permitted to attest for signerName ${JSON.stringify(signerName)}`,
       )
+    },
+  }
+}
+
+/** kube-apiserver checks this in the storage of requests, with what else is wrong with their status. */
+export function podCertificateSigning(world: AdmissionWorld): AdmissionPlugin {
+  return {
+    name: 'PodCertificateRequestStatusAuthorization',
+    handles: (request) =>
+      request.operation === 'UPDATE' && isFor(request, GROUP, POD_REQUESTS, 'status'),
+    validate(request) {
+      if (semanticEqual(request.oldObject!['status'] ?? {}, request.object!['status'] ?? {})) return
+      const { signerName } = request.oldObject!['spec']
+      if (isAllowed(world, request, 'sign', signerName)) return
+      const [user, signer] = [request.user.name, signerName].map((name) => JSON.stringify(name))
+      const errors = new FieldErrors()
+      errors.forbidden(
+        'spec.signerName',
+        `User ${user} is not permitted to "sign" for signer ${signer}`,
+      )
+      throw invalid(GROUP, 'PodCertificateRequest', request.name, errors.list)
     },
   }
 }

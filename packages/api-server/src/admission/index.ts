@@ -4,6 +4,7 @@ import {
   certificateSigning,
   certificateSubjectRestriction,
   clusterTrustBundleAttest,
+  podCertificateSigning,
 } from './certificates.ts'
 import { claimStatusAuthorization } from './claim-status-authorization.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
@@ -74,6 +75,7 @@ function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     validatingWebhooks(world),
     rbacEscalation(world),
     claimStatusAuthorization(world),
+    podCertificateSigning(world),
     resourceQuota(world),
   ]
 }

@@ -68,6 +68,16 @@ const ROLES: readonly GatedRole[] = [
     },
   },
   {
+    gate: 'PodCertificateRequest',
+    name: 'system:controller:podcertificaterequestcleaner',
+    rules: [rule([CERTIFICATES], ['podcertificaterequests'], ['delete', 'get', 'list', 'watch'])],
+    subject: {
+      kind: 'ServiceAccount',
+      name: 'podcertificaterequestcleaner',
+      namespace: 'kube-system',
+    },
+  },
+  {
     gate: 'StorageVersionMigrator',
     name: 'system:controller:storage-version-migrator-controller',
     rules: [
@@ -125,6 +135,12 @@ const ADDED_RULES: readonly AddedRules[] = [
     gate: 'GenericWorkload',
     role: 'system:kube-scheduler',
     rules: handlesGroups,
+    behind: 0,
+  },
+  {
+    gate: 'PodCertificateRequest',
+    role: 'system:node',
+    rules: [rule([CERTIFICATES], ['podcertificaterequests'], ['create', 'get', 'list', 'watch'])],
     behind: 0,
   },
   {

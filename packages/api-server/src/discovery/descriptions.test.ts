@@ -16,6 +16,7 @@ const ALL = {
   featureGates: {
     ClusterTrustBundle: true,
     GenericWorkload: true,
+    PodCertificateRequest: true,
     StorageVersionMigrator: true,
   },
 }

@@ -5,10 +5,11 @@ import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { servedContent } from '../http/served-content.ts'
 import type { ForeignDocuments } from '../aggregation/foreign-documents.ts'
-import type { ResourceRegistry } from '../registry/resource-registry.ts'
+import type { ResourceRegistry, ServedVersion } from '../registry/resource-registry.ts'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
 import { openApiOf } from './openapi-v3.ts'
 import type { OpenApiV3 } from './openapi-v2.ts'
+import { servedPart } from './served-part.ts'
 
 interface Document {
   readonly bytes: Uint8Array
@@ -209,7 +210,8 @@ export class OpenApiDocuments {
     if (!this.#names().includes(name)) return Promise.resolve(undefined)
     let document = this.#builtIn.get(name)
     if (document === undefined) {
-      document = readRecorded(name)
+      const [, group = '', version = ''] = name.split('/')
+      document = readRecorded(name, this.#registry.version(group, version))
       this.#builtIn.set(name, document)
     }
     return document
@@ -247,7 +249,10 @@ async function describedDocument(value: object): Promise<Document> {
 }
 
 /** Groups of custom resources have no recorded document. */
-async function readRecorded(name: string): Promise<Document | undefined> {
+async function readRecorded(
+  name: string,
+  served: ServedVersion | undefined,
+): Promise<Document | undefined> {
   const file = `${name.replaceAll('/', '__')}.json`
   let recorded: { readonly default: object }
   try {
@@ -255,5 +260,6 @@ async function readRecorded(name: string): Promise<Document | undefined> {
   } catch {
     return undefined
   }
-  return describedDocument(recorded.default)
+  const isWhole = served === undefined || !/(?:alpha|beta)/.test(served.version)
+  return describedDocument(isWhole ? recorded.default : servedPart(recorded.default, served))
 }

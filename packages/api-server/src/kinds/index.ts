@@ -23,6 +23,7 @@ import { cronJob } from './batch/cron-job.ts'
 import { job } from './batch/job.ts'
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts'
 import { clusterTrustBundle } from './certificates/cluster-trust-bundle.ts'
+import { podCertificateRequest } from './certificates/pod-certificate-request.ts'
 import { lease } from './coordination/lease.ts'
 import { leaseCandidate } from './coordination/lease-candidate.ts'
 import { configMap } from './core/config-map.ts'
@@ -105,6 +106,7 @@ const all: readonly KindRules[] = [
   clusterRoleBinding,
   certificateSigningRequest,
   clusterTrustBundle,
+  podCertificateRequest,
   priorityClass,
   podGroup,
   workload,

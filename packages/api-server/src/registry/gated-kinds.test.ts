@@ -130,3 +130,28 @@ test('without gates there are no such roles', async () => {
   const { rules } = (await request('GET', `${ROLES}/clusterroles/system:node`)).value
   assert.equal(JSON.stringify(rules).includes('clustertrustbundles'), false)
 })
+
+test('a document tells of the kinds whose gates are on', async () => {
+  for (const [featureGates, wanted] of [
+    [{ ClusterTrustBundle: true }, ['ClusterTrustBundle']],
+    [{ PodCertificateRequest: true }, ['PodCertificateRequest']],
+    [
+      { ClusterTrustBundle: true, PodCertificateRequest: true },
+      ['ClusterTrustBundle', 'PodCertificateRequest'],
+    ],
+  ] as const) {
+    const { request } = await createTestServer({ runtimeConfig: ON.runtimeConfig, featureGates })
+    const text: string = (await request('GET', `/openapi/v3/apis/${VERSION}`)).value
+    const { paths, components } = JSON.parse(text)
+    const kinds = Object.keys(components.schemas)
+      .map((name) => /v1beta1\.(\w+(?:Bundle|Request))$/.exec(name)?.[1])
+      .filter((kind) => kind !== undefined)
+    assert.deepEqual(kinds, wanted)
+    const told = Object.keys(paths).join('\n')
+    for (const resource of ['ClusterTrustBundle', 'PodCertificateRequest'] as const)
+      assert.equal(
+        told.includes(`${resource.toLowerCase()}s`),
+        (wanted as readonly string[]).includes(resource),
+      )
+  }
+})

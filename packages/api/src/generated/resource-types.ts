@@ -108,6 +108,7 @@ export const resources = {
 /** What an API server serves only when its --runtime-config says so, by its plural. */
 export const resourcesOnRequest = {
   clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
+  podcertificaterequests: {"group":"certificates.k8s.io","version":"v1beta1","resource":"podcertificaterequests","kind":"PodCertificateRequest","namespaced":true} as ResourceType<certificatesV1beta1.PodCertificateRequest>,
   podgroups: {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"podgroups","kind":"PodGroup","namespaced":true} as ResourceType<schedulingV1alpha2.PodGroup>,
   workloads: {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"workloads","kind":"Workload","namespaced":true} as ResourceType<schedulingV1alpha2.Workload>,
   leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
@@ -195,6 +196,7 @@ export const resourceTable: readonly DiscoveredResource[] = [
 /** What it tells besides, when its --runtime-config says so. */
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"certificates.k8s.io","version":"v1beta1","resource":"podcertificaterequests","singular":"podcertificaterequest","kind":"PodCertificateRequest","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PodCertificateRequest","group":"certificates.k8s.io","version":"v1beta1"}]},
   {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"podgroups","singular":"podgroup","kind":"PodGroup","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PodGroup","group":"scheduling.k8s.io","version":"v1alpha2"}]},
   {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"workloads","singular":"workload","kind":"Workload","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},

@@ -189,6 +189,10 @@ export type {
   ClusterTrustBundle,
   ClusterTrustBundleList,
   ClusterTrustBundleSpec,
+  PodCertificateRequest,
+  PodCertificateRequestList,
+  PodCertificateRequestSpec,
+  PodCertificateRequestStatus,
 } from './certificates-v1beta1.ts'
 export type {
   Lease,

@@ -1,14 +1,7 @@
 /** Fixed values of the cleaner. Contract: docs/behaviour/controllers/podcertificaterequest-cleaner-controller.md. */
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { resourcesOnRequest } from '@gyropilot/api'
 
-/** Not among the types of `@gyropilot/api`, which has what a default server serves. Nothing but its metadata is looked at. */
-export const podCertificateRequests: ResourceType<KubernetesObject> = {
-  group: 'certificates.k8s.io',
-  version: 'v1beta1',
-  resource: 'podcertificaterequests',
-  kind: 'PodCertificateRequest',
-  namespaced: true,
-}
+export const { podcertificaterequests: podCertificateRequests } = resourcesOnRequest
 
 export const FEATURE_GATE = 'PodCertificateRequest'
 export const CLIENT_IDENTITY = 'podcertificaterequestcleaner'

@@ -22,6 +22,13 @@ export * as der from './der.ts'
 export { DerError } from './der-reader.ts'
 export { EXTENDED_KEY_USAGE } from './extension-identifiers.ts'
 export { keyPairProblem } from './key-pair.ts'
+export {
+  isProvenBy,
+  keyOfStubRequest,
+  leafOfChain,
+  podKeyProblem,
+  publicKeyOf,
+} from './pod-certificates.ts'
 export { certificatesOfPem, serverCertificateProblem } from './server-identity.ts'
 export type { CertificateProblem, ServerProof } from './server-identity.ts'
 export { SigningAuthority } from './signing-authority.ts'

@@ -240,6 +240,8 @@ const WRITTEN_NULL: FieldTable = {
   'resource-v1.CapacityRequestPolicy': 'default',
   'resource-v1.DeviceClaim': 'requests',
   'flowcontrol-v1.ResourcePolicyRule': 'namespaces',
+  'certificates-v1beta1.PodCertificateRequestSpec':
+    'pkixPublicKey proofOfPossession stubPKCS10Request',
   'scheduling-v1alpha2.PodGroupSpec': 'podGroupTemplateRef',
   'scheduling-v1alpha2.PodGroupTemplate': 'schedulingConstraints',
 }

@@ -1,10 +1,9 @@
 /** Requests for certificates: who is approved, what is signed, and when they go. */
 import { X509Certificate } from 'node:crypto'
-import type { CertificateSigningRequest } from '@gyropilot/api'
-import { resources } from '@gyropilot/api'
+import type { CertificateSigningRequest, PodCertificateRequest } from '@gyropilot/api'
+import { resources, resourcesOnRequest } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
-import { gatedKind } from '../gated-kinds.ts'
 import { untilSo } from '../occasions.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -117,17 +116,27 @@ function* isGoodFor(cluster: SimulatedCluster, name: string, lifeMs: number): It
   if (foundMs !== lifeMs) yield `${name} is good for ${foundMs} ms and not ${lifeMs}`
 }
 
-const POD_REQUESTS = gatedKind({
-  group: 'certificates.k8s.io',
-  version: 'v1beta1',
-  kind: 'PodCertificateRequest',
-  namespaced: true,
-  account: 'podcertificaterequestcleaner',
-  verbs: ['get', 'list', 'watch', 'delete'],
-})
+const POD_REQUESTS = resourcesOnRequest.podcertificaterequests
 
-const countOf = (cluster: SimulatedCluster, type: typeof POD_REQUESTS.type): number =>
-  cluster.objects.all(type, 'default').length
+/** For a key that its pod has: the request is of a node, but nobody looks at its subject. */
+function requestOfPod(name: string): PodCertificateRequest {
+  return {
+    metadata: { name, namespace: 'default' },
+    spec: {
+      signerName: FOREIGN,
+      podName: 'p',
+      podUID: 'p-uid',
+      serviceAccountName: 'default',
+      serviceAccountUID: 'default-uid',
+      nodeName: 'n1',
+      nodeUID: 'n1-uid',
+      stubPKCS10Request: NODE_REQUEST_PEM.replaceAll(/-----[^-]*-----|\n/g, ''),
+    },
+  }
+}
+
+const countOfPods = (cluster: SimulatedCluster): number =>
+  cluster.objects.all(POD_REQUESTS, 'default').length
 
 const namesOf = (cluster: SimulatedCluster): string =>
   cluster.objects
@@ -147,9 +156,8 @@ const aging: Scenario = {
   ],
   nodes: 0,
   featureGates: { PodCertificateRequest: true },
-  installed: POD_REQUESTS.installed,
+  runtimeConfig: { 'certificates.k8s.io/v1beta1': true },
   async play(cluster) {
-    const { type, object } = POD_REQUESTS
     await cluster.create(request('pending', FOREIGN))
     await cluster.create(request('short', KUBELET, { expirationSeconds: 600 }))
     await cluster.create(request('waiting', FOREIGN))
@@ -158,12 +166,11 @@ const aging: Scenario = {
     await decide(cluster, 'new', 'Approved')
     await cluster.create(request('old', FOREIGN))
     await decide(cluster, 'old', 'Denied', 2 * HOUR_MS)
-    const pods = cluster.client.resource(type, 'default')
-    await pods.create(object({ name: 'of-a-pod', namespace: 'default' }))
+    await cluster.client.resource(POD_REQUESTS, 'default').create(requestOfPod('of-a-pod'))
     await cluster.advance(POD_REQUEST_LIFE_MS - 5_000)
-    if (countOf(cluster, type) !== 1) throw new Error('the request of a pod went too early')
+    if (countOfPods(cluster) !== 1) throw new Error('the request of a pod went too early')
     // What one scan does not come to, the next does: every five minutes, and every hour.
-    const hasGone = (): boolean => countOf(cluster, type) === 0
+    const hasGone = (): boolean => countOfPods(cluster) === 0
     if (!(await cluster.until(hasGone, 0.25 * HOUR_MS))) throw new Error('it never went')
     await cluster.until(() => namesOf(cluster) === YOUNG, 2.2 * HOUR_MS)
   },
