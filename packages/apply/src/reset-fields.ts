@@ -35,6 +35,7 @@ const BY_ENDPOINT: Readonly<Record<string, FieldFilter>> = {
   'servicecidrs.networking.k8s.io/status': SPEC_AND_METADATA,
   'apiservices.apiregistration.k8s.io/status': SPEC_AND_METADATA,
   'resourceclaims.resource.k8s.io/status': SPEC_AND_METADATA,
+  'resourcepoolstatusrequests.resource.k8s.io/status': SPEC_AND_METADATA,
   'devicetaintrules.resource.k8s.io/status': SPEC_AND_METADATA,
   // The server forgets to say that it takes no status there.
   'podcertificaterequests.certificates.k8s.io/': NOTHING,

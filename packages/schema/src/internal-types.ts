@@ -34,6 +34,9 @@ export const internalTypes: Readonly<Record<string, string>> = {
     'IntValue?~int BoolValue?~bool StringValue?~string VersionValue?~version IntValues?~ints BoolValues?~bools StringValues?~strings VersionValues?~versions',
   PodCertificateRequestSpec:
     'SignerName PodName PodUID ServiceAccountName ServiceAccountUID NodeName NodeUID MaxExpirationSeconds? PKIXPublicKey?~pkixPublicKey ProofOfPossession? StubPKCS10Request?~stubPKCS10Request UnverifiedUserAnnotations?',
+  ResourcePoolStatusRequestStatus: 'PoolCount? Pools[]PoolStatus Conditions?',
+  PoolStatus:
+    'Driver PoolName Generation# ResourceSliceCount? TotalDevices? AllocatedDevices? AvailableDevices? UnavailableDevices? NodeName? ValidationError?',
   PodTemplateSpec: 'Spec=PodSpec',
   PodSpec:
     'Volumes[]Volume InitContainers[]Container Containers[]Container EphemeralContainers[]EphemeralContainer RestartPolicy TerminationGracePeriodSeconds? ActiveDeadlineSeconds? DNSPolicy NodeSelector? ServiceAccountName AutomountServiceAccountToken? NodeName SecurityContext*PodSecurityContext ImagePullSecrets[]LocalObjectReference Hostname Subdomain SetHostnameAsFQDN? Affinity*Affinity SchedulerName Tolerations[]Toleration HostAliases[]HostAlias PriorityClassName Priority? PreemptionPolicy? DNSConfig*PodDNSConfig ReadinessGates[]PodReadinessGate RuntimeClassName? Overhead? EnableServiceLinks? TopologySpreadConstraints[]TopologySpreadConstraint OS*PodOS SchedulingGates[]PodSchedulingGate ResourceClaims[]PodResourceClaim Resources*ResourceRequirements HostnameOverride? SchedulingGroup*PodSchedulingGroup',

@@ -78,6 +78,22 @@ const ROLES: readonly GatedRole[] = [
     },
   },
   {
+    gate: 'DRAResourcePoolStatus',
+    name: 'system:controller:resourcepoolstatusrequest-controller',
+    rules: [
+      rule([DEVICES], ['resourcepoolstatusrequests'], ['delete', 'get', 'list', 'watch']),
+      rule([DEVICES], ['resourcepoolstatusrequests/status'], ['patch', 'update']),
+      rule([DEVICES], ['resourceslices'], READ),
+      rule([DEVICES], ['resourceclaims'], READ),
+      rule(['', 'events.k8s.io'], ['events'], ['create', 'patch', 'update']),
+    ],
+    subject: {
+      kind: 'ServiceAccount',
+      name: 'resourcepoolstatusrequest-controller',
+      namespace: 'kube-system',
+    },
+  },
+  {
     gate: 'StorageVersionMigrator',
     name: 'system:controller:storage-version-migrator-controller',
     rules: [

@@ -20,6 +20,7 @@ const STATUS_WITHOUT_TABLES: ReadonlySet<string> = new Set([
   'customresourcedefinitions.apiextensions.k8s.io',
   'resourceclaims.resource.k8s.io',
   'devicetaintrules.resource.k8s.io',
+  'resourcepoolstatusrequests.resource.k8s.io',
   'podgroups.scheduling.k8s.io',
 ])
 

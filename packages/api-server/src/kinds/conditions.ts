@@ -63,3 +63,10 @@ export function validateConditionTypes(
     if (type === '') errors.required(at)
   }
 }
+
+/** As the server's own type has its fields, and prints them. */
+export function inGoOrder(condition: StoredOf<Condition>): StoredOf<Condition> {
+  const { type, status, observedGeneration, lastTransitionTime, reason, message } = condition
+  const generation = observedGeneration === undefined ? {} : { observedGeneration }
+  return { type, status, ...generation, lastTransitionTime, reason, message }
+}

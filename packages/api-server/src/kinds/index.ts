@@ -55,6 +55,7 @@ import {
   resourceSlice,
 } from './resource/index.ts'
 import { deviceTaintRule } from './resource/device-taint-rule.ts'
+import { resourcePoolStatusRequest } from './resource/resource-pool-status-request.ts'
 import { podGroup } from './scheduling/pod-group.ts'
 import { priorityClass } from './scheduling/priority-class.ts'
 import { workload } from './scheduling/workload.ts'
@@ -133,6 +134,7 @@ const all: readonly KindRules[] = [
   deviceClass,
   resourceSlice,
   deviceTaintRule,
+  resourcePoolStatusRequest,
   storageVersionMigration,
   apiService,
 ]

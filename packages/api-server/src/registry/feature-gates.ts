@@ -16,6 +16,7 @@ const OFF: ReadonlySet<string> = new Set([
   'CrossNamespaceVolumeDataSource',
   'DRADeviceTaintRules',
   'DRANodeAllocatableResources',
+  'DRAResourcePoolStatus',
   'DRAWorkloadResourceClaims',
   'GenericWorkload',
   'HPAScaleToZero',

@@ -23,6 +23,7 @@ const METADATA_FIELDS_KEPT: Readonly<Record<string, readonly string[]>> = {
   'ServiceCIDR.networking.k8s.io': WHAT_CHANGES,
   'ResourceClaim.resource.k8s.io': WHAT_CHANGES,
   'DeviceTaintRule.resource.k8s.io': WHAT_CHANGES,
+  'ResourcePoolStatusRequest.resource.k8s.io': WHAT_CHANGES,
   'PodGroup.scheduling.k8s.io': WHAT_CHANGES,
   'PodCertificateRequest.certificates.k8s.io': WHAT_CHANGES,
   'APIService.apiregistration.k8s.io': WHAT_PEOPLE_SAY,

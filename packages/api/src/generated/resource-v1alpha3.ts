@@ -33,3 +33,38 @@ export interface DeviceTaintSelector {
   readonly driver?: string
   readonly pool?: string
 }
+
+export interface PoolStatus {
+  readonly allocatedDevices?: number
+  readonly availableDevices?: number
+  readonly driver: string
+  readonly generation: number
+  readonly nodeName?: string
+  readonly poolName: string
+  readonly resourceSliceCount?: number
+  readonly totalDevices?: number
+  readonly unavailableDevices?: number
+  readonly validationError?: string
+}
+
+export interface ResourcePoolStatusRequest {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly metadata?: ObjectMeta
+  readonly spec: ResourcePoolStatusRequestSpec
+  readonly status?: ResourcePoolStatusRequestStatus
+}
+
+export type ResourcePoolStatusRequestList = ObjectList<ResourcePoolStatusRequest>
+
+export interface ResourcePoolStatusRequestSpec {
+  readonly driver: string
+  readonly limit?: number
+  readonly poolName?: string
+}
+
+export interface ResourcePoolStatusRequestStatus {
+  readonly conditions?: readonly Condition[]
+  readonly poolCount: number
+  readonly pools?: readonly PoolStatus[]
+}

@@ -592,6 +592,13 @@ export type {
   ResourceSliceSpec,
 } from './resource-v1.ts'
 export type {
+  PoolStatus,
+  ResourcePoolStatusRequest,
+  ResourcePoolStatusRequestList,
+  ResourcePoolStatusRequestSpec,
+  ResourcePoolStatusRequestStatus,
+} from './resource-v1alpha3.ts'
+export type {
   DeviceTaintRule,
   DeviceTaintRuleList,
   DeviceTaintRuleSpec,

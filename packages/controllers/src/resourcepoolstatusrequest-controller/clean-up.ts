@@ -2,13 +2,13 @@
  * Requests do not stay: answered ones are read soon or never, others will not be answered any more.
  * Contract: docs/behaviour/controllers/resourcepoolstatusrequest-controller.md, Concurrency, retries, timing.
  */
+import type { ResourcePoolStatusRequest } from '@gyropilot/api'
 import { elapsedSince, findCondition } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { currentTimeMs, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { FINISHED_AGE_MS, PENDING_AGE_MS } from './config.ts'
 import { POOL_STATUS_REQUESTS } from './pool-status-request.ts'
-import type { ResourcePoolStatusRequest } from './pool-status-request.ts'
 
 /** `onFailure` hears of deletions that failed; the next round tries again. */
 export function* cleanUp(

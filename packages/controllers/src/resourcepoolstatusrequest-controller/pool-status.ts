@@ -2,10 +2,14 @@
  * What there is in the pools that a request asks about. Step numbers are those of
  * docs/behaviour/controllers/resourcepoolstatusrequest-controller.md, Sync.
  */
-import type { ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import type {
+  PoolStatus,
+  ResourceClaim,
+  ResourcePoolStatusRequest,
+  ResourceSlice,
+} from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
 import { DEFAULT_LIMIT, VALIDATION_ERROR_BYTES_MAX } from './config.ts'
-import type { PoolStatus, ResourcePoolStatusRequest } from './pool-status-request.ts'
 
 export interface CalculatedPools {
   /** Of all pools that match, also of those that are not kept. */

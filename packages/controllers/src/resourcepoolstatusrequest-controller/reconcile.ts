@@ -2,14 +2,18 @@
  * One sync of a request. Step numbers are those of
  * docs/behaviour/controllers/resourcepoolstatusrequest-controller.md.
  */
-import type { ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import type {
+  ResourceClaim,
+  ResourcePoolStatusRequest,
+  ResourcePoolStatusRequestStatus,
+  ResourceSlice,
+} from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, elapsedTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { calculatePools } from './pool-status.ts'
 import type { CalculatedPools } from './pool-status.ts'
 import { POOL_STATUS_REQUESTS } from './pool-status-request.ts'
-import type { ResourcePoolStatus, ResourcePoolStatusRequest } from './pool-status-request.ts'
 
 export interface ObservedRequest {
   readonly request: ResourcePoolStatusRequest
@@ -39,7 +43,10 @@ export function* reconcile(
   return outcome.ok ? undefined : { error: outcome.error }
 }
 
-function completed({ poolCount, pools }: CalculatedPools, nowText: string): ResourcePoolStatus {
+function completed(
+  { poolCount, pools }: CalculatedPools,
+  nowText: string,
+): ResourcePoolStatusRequestStatus {
   return {
     poolCount,
     ...(pools.length > 0 ? { pools } : {}),

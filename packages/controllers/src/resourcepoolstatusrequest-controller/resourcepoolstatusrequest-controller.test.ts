@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { KubernetesObject, ResourceClaim, ResourceSlice } from '@gyropilot/api'
+import type {
+  KubernetesObject,
+  PoolStatus,
+  ResourceClaim,
+  ResourcePoolStatusRequest,
+  ResourceSlice,
+} from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { RecordingMetrics, drive, startLoop, testContext } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
@@ -15,7 +21,6 @@ import {
 import { answerMetrics } from './metrics.ts'
 import { calculatePools } from './pool-status.ts'
 import { POOL_STATUS_REQUESTS } from './pool-status-request.ts'
-import type { PoolStatus, ResourcePoolStatusRequest } from './pool-status-request.ts'
 import { requestWatch } from './watches.ts'
 
 const DRIVER = 'gpu.example'
@@ -61,8 +66,8 @@ function claim(...pools: readonly string[]): ResourceClaim {
 }
 
 function request(
-  spec: ResourcePoolStatusRequest['spec'] = {},
-  status?: ResourcePoolStatusRequest['status'],
+  spec: Partial<ResourcePoolStatusRequest['spec']> = {},
+  status?: Partial<ResourcePoolStatusRequest['status']>,
   metadata: KubernetesObject['metadata'] = {},
 ): ResourcePoolStatusRequest {
   return {
@@ -70,14 +75,14 @@ function request(
     kind: 'ResourcePoolStatusRequest',
     metadata: { name: 'r', uid: 'r-uid', resourceVersion: '5', ...metadata },
     spec: { driver: DRIVER, ...spec },
-    ...(status === undefined ? {} : { status }),
+    ...(status === undefined ? {} : { status: { poolCount: 0, ...status } }),
   }
 }
 
 const pools = (
   slices: readonly ResourceSlice[],
   claims: readonly ResourceClaim[] = [],
-  spec: ResourcePoolStatusRequest['spec'] = {},
+  spec: Partial<ResourcePoolStatusRequest['spec']> = {},
 ) => calculatePools(request(spec), slices, claims)
 
 function counted(name: string, total: number, allocated: number, more: Partial<PoolStatus> = {}) {
@@ -114,7 +119,7 @@ test('more allocations than devices leave none available; allocations of other p
 
 test('Given several pools, drivers, a pool filter, then only matching ones in order.', () => {
   const slices = [slice('b'), slice('c', { driver: 'other.example' }), slice('a')]
-  const names = (spec: ResourcePoolStatusRequest['spec']) =>
+  const names = (spec: Partial<ResourcePoolStatusRequest['spec']>) =>
     pools(slices, [], spec).pools.map(({ driver, poolName }) => `${driver} ${poolName}`)
   assert.deepEqual(names({}), [`${DRIVER} a`, `${DRIVER} b`])
   assert.deepEqual(names({ driver: 'other.example' }), ['other.example c'])
@@ -259,11 +264,11 @@ test('metrics count the writes that were tried and those that failed; incomplete
 
 const HOUR_MS = 3_600_000
 const ago = (ms: number): string => formatTime(NOW_MS - ms)
-const finished = (type: string, sinceMs: number | undefined) => ({
-  conditions: [
-    { ...complete(1), type, lastTransitionTime: sinceMs === undefined ? undefined : ago(sinceMs) },
-  ],
-})
+/** Without a time: as JSON of old may have it. */
+const finished = (type: string, sinceMs: number | undefined) => {
+  const lastTransitionTime = (sinceMs === undefined ? undefined : ago(sinceMs)) as string
+  return { conditions: [{ ...complete(1), type, lastTransitionTime }] }
+}
 const AGES: readonly (readonly [string, ResourcePoolStatusRequest, boolean])[] = [
   [
     'pending, exactly a day old',

@@ -177,6 +177,8 @@ const POINTER_STRINGS: FieldTable = {
   'resource-v1.DeviceRequestAllocationResult': 'shareID',
   'resource-v1.ResourceSliceSpec': 'nodeName',
   'resource-v1.Device': 'nodeName',
+  'resource-v1alpha3.PoolStatus': 'nodeName validationError',
+  'resource-v1alpha3.ResourcePoolStatusRequestSpec': 'poolName',
   'resource-v1beta2.DeviceTaintSelector': 'driver pool device',
   'scheduling-v1.PriorityClass': 'preemptionPolicy',
   'scheduling-v1alpha2.PodGroupResourceClaim': 'resourceClaimName resourceClaimTemplateName',

@@ -25,7 +25,7 @@ import type { Target, WriteContext } from './writes.ts'
 const ANSWERS_WITH_OBJECT = new Set(
   [
     'Pod Service ServiceAccount PodTemplate PersistentVolume PersistentVolumeClaim ResourceQuota Namespace StorageClass CSIDriver',
-    'CSINode VolumeAttachment VolumeAttributesClass ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass DeviceTaintRule',
+    'CSINode VolumeAttachment VolumeAttributesClass ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass DeviceTaintRule ResourcePoolStatusRequest',
   ].flatMap((line) => line.split(' ')),
 )
 

@@ -5,7 +5,7 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { dns1035Label, dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { column, nameColumn } from '../columns.ts'
-import { validateConditions } from '../conditions.ts'
+import { inGoOrder, validateConditions } from '../conditions.ts'
 
 type Conditions = readonly StoredOf<Condition>[]
 
@@ -79,13 +79,6 @@ function validateEnd(conditions: Conditions, before: Conditions, errors: FieldEr
     refuse('Success condition cannot be set to false once it is true')
   if (isTrue(before, 'Failed') && !isTrue(conditions, 'Failed'))
     refuse('Failed condition cannot be set to false once it is true')
-}
-
-/** As the server's own type has its fields, and prints them. */
-function inGoOrder(condition: StoredOf<Condition>): StoredOf<Condition> {
-  const { type, status, observedGeneration, lastTransitionTime, reason, message } = condition
-  const generation = observedGeneration === undefined ? {} : { observedGeneration }
-  return { type, status, ...generation, lastTransitionTime, reason, message }
 }
 
 function isTrue(conditions: Conditions, type: string): boolean {

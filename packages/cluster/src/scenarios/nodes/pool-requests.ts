@@ -1,11 +1,9 @@
 /** What pools of devices have, told once to who asks. */
 import type { ResourceSlice } from '@gyropilot/api'
-import { resources } from '@gyropilot/api'
+import { resources, resourcesOnRequest } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { DRIVER, deviceClaim } from './devices.ts'
-import { gatedKind } from '../gated-kinds.ts'
-import { untilSo } from '../occasions.ts'
 import type { Scenario } from '../scenario.ts'
 
 const SPARE_PARTS = 'parts.example.com'
@@ -13,16 +11,10 @@ const SPARE_PARTS = 'parts.example.com'
 const STEP_MS = 20_000
 const CLEAN_UPS_MS = 25 * 60_000
 
-const { type, installed, object } = gatedKind({
-  group: 'resource.k8s.io',
-  version: 'v1alpha3',
-  kind: 'ResourcePoolStatusRequest',
-  account: 'resourcepoolstatusrequest-controller',
-  verbs: ['get', 'list', 'watch', 'update', 'delete'],
-})
+const type = resourcesOnRequest.resourcepoolstatusrequests
 
 const ask = (cluster: SimulatedCluster, name: string, driver: string) =>
-  cluster.client.resource(type).create(object({ name }, { spec: { driver } }))
+  cluster.client.resource(type).create({ metadata: { name }, spec: { driver } })
 
 const find = (cluster: SimulatedCluster, name: string) =>
   cluster.objects.find(type, undefined, name)
@@ -64,10 +56,9 @@ async function take(cluster: SimulatedCluster, name: string, device: string): Pr
   )
 }
 
-/** Answered two hours ago. */
+/** Answered two hours ago, about a pool of which the controller tells nothing yet. */
 async function askLongAgo(cluster: SimulatedCluster, name: string): Promise<void> {
-  await ask(cluster, name, 'none.example.com')
-  await untilSo(cluster, `${name} is answered`, () => find(cluster, name)?.status !== undefined)
+  await ask(cluster, name, SPARE_PARTS)
   const lastTransitionTime = formatTime(cluster.clock.nowMs() - 2 * 3_600_000)
   const conditions = [
     {
@@ -80,7 +71,11 @@ async function askLongAgo(cluster: SimulatedCluster, name: string): Promise<void
   ]
   await cluster.client
     .resource(type)
-    .patch(name, { type: 'merge', value: { status: { conditions } } }, { subresource: 'status' })
+    .patch(
+      name,
+      { type: 'merge', value: { status: { poolCount: 0, conditions } } },
+      { subresource: 'status' },
+    )
 }
 
 const touch = (cluster: SimulatedCluster, name: string) =>
@@ -89,14 +84,8 @@ const touch = (cluster: SimulatedCluster, name: string) =>
     value: { metadata: { annotations: { 'example.com/at': `${cluster.virtualMs}` } } },
   })
 
-interface Answer {
-  readonly poolCount?: number
-  readonly pools?: readonly Readonly<Record<string, unknown>>[]
-  readonly conditions?: readonly { type: string; status: string; message: string }[]
-}
-
 function answerText(cluster: SimulatedCluster, name: string): string {
-  const { poolCount, pools = [], conditions = [] } = (find(cluster, name)?.status ?? {}) as Answer
+  const { poolCount, pools = [], conditions = [] } = find(cluster, name)?.status ?? {}
   const said = conditions.map(({ type: about, status, message }) => `${about}=${status} ${message}`)
   const told = pools.map(
     ({ driver, totalDevices, allocatedDevices, availableDevices }) =>
@@ -111,7 +100,7 @@ export const poolRequestScenarios: readonly Scenario[] = [
     controllers: ['resourcepoolstatusrequest-controller'],
     nodes: 0,
     featureGates: { DRAResourcePoolStatus: true },
-    installed,
+    runtimeConfig: { 'resource.k8s.io/v1alpha3': true },
     async play(cluster) {
       await cluster.create(sliceOf('gpus', DRIVER, 1, ['gpu-0', 'gpu-1', 'gpu-2']))
       await take(cluster, 'taken', 'gpu-1')
