@@ -268,10 +268,13 @@ function readable(path: string): string {
 
 test('with GYRO_CONTROLLERS a Deployment comes up, its pods go with it, and a namespace ends', async () => {
   const environment = { GYRO_CONTROLLERS: '*' }
-  const { kubectl, apiServer } = await startApiServer([], environment)
+  const both = '--service-cluster-ip-range=10.0.0.0/24,fd00:10::/112'
+  const { kubectl, apiServer } = await startApiServer([both], environment)
   kubectl('create', 'namespace', 'suite')
   kubectl('-n', 'suite', 'create', 'deployment', 'web', '--image=nginx', '--replicas=2')
   kubectl('-n', 'suite', 'rollout', 'status', 'deployment/web', '--timeout=20s')
+  const addresses = '-o=jsonpath={.items[0].status.podIPs[*].ip}'
+  assert.match(kubectl('-n', 'suite', 'get', 'pods', addresses), /^10\.[\d.]+ fd00:[\da-f:]+$/)
   kubectl('-n', 'suite', 'delete', 'deployment', 'web', '--cascade=foreground', '--timeout=20s')
   assert.equal(kubectl('-n', 'suite', 'get', 'replicasets', '-o', 'name'), '')
   kubectl('delete', 'namespace', 'suite', '--timeout=20s')

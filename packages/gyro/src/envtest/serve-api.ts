@@ -63,11 +63,13 @@ export async function serve(options: ApiServerFlagOptions): Promise<void> {
     return
   }
   // Most harnesses have no use for the controllers, and would wait for their code to be read.
-  const { Cluster, startParts } = await import('./parts.ts')
-  const cluster = new Cluster({ ...world, certificates, nextTurn: settle, serverOptions: settings })
+  const { HarnessCluster } = await import('./parts.ts')
+  const cluster = new HarnessCluster(
+    { ...world, certificates, nextTurn: settle, serverOptions: settings },
+    options.serviceRanges,
+  )
   await listen(cluster.server, options, certificates)
-  await cluster.start()
-  await startParts(cluster, wanted, clock)
+  await cluster.start(wanted)
 }
 
 async function listen(

@@ -23,7 +23,11 @@ export function familyOf(
 function keptFamily(store: Pick<Store, 'get'>): IpFamily | undefined {
   const key = { collection: 'servicecidrs.networking.k8s.io', key: 'kubernetes' }
   const cidrs: readonly string[] = store.get(key)?.object['spec'].cidrs ?? []
-  if (cidrs.length === 0) return undefined
+  return cidrs.length === 0 ? undefined : familyOfRanges(cidrs)
+}
+
+/** Of one or two ranges of Services. */
+export function familyOfRanges(cidrs: readonly string[]): IpFamily {
   if (cidrs.length > 1) return 'dual'
-  return cidrs[0]!.includes(':') ? 'ipv6' : 'ipv4'
+  return cidrs[0]?.includes(':') ? 'ipv6' : 'ipv4'
 }
