@@ -320,6 +320,40 @@ test('without the clusterrole-aggregation- and service-cidr-controllers sums lac
   ])
 })
 
+test('a Secret that the serviceaccount-token-controller may not write is incomplete', async () => {
+  const found = await checkersOf(['*'], async (cluster) => {
+    const admission = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: 'no' } }
+    const rule = {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      operations: ['UPDATE'],
+      resources: ['secrets'],
+    }
+    await cluster.create({
+      ...admission,
+      kind: 'ValidatingAdmissionPolicy',
+      spec: {
+        matchConstraints: { resourceRules: [rule] },
+        validations: [{ expression: 'false' }],
+      },
+    } as object)
+    await cluster.create({
+      ...admission,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      spec: { policyName: 'no', validationActions: ['Deny'] },
+    } as object)
+    await cluster.advance(5_000)
+    const annotations = { 'kubernetes.io/service-account.name': 'default' }
+    await cluster.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'token', namespace: 'default', annotations },
+      type: 'kubernetes.io/service-account-token',
+    } as object)
+  })
+  assert.deepEqual(found, ['tokens are of accounts that are there, and complete'])
+})
+
 test('a revision that is taken from under a pod is found when it goes', async () => {
   const cluster = await createCluster({ seed: 'revisions', nodes: 1 })
   const watchdog = new Watchdog(cluster)

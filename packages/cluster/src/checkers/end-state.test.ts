@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { POD_GROUPS, groupResourceOf, resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { AUTHORITY_PEM } from '../simulated/fixed-certificates.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { endStateRules } from './end-state.ts'
 
@@ -440,6 +441,35 @@ test('a range of Service addresses is ready and kept, or goes unless it alone ha
     ])
     assert.equal(problems('nothing is left half deleted', needless).length, 1)
   }
+})
+
+test('the token of an account is complete, and of an account that is there', () => {
+  const rule = 'tokens are of accounts that are there, and complete'
+  const complete = { token: 'x', namespace: 'x', 'ca.crt': btoa(AUTHORITY_PEM) }
+  const world = (data: object, annotations: object = {}, account = 'robot'): World => {
+    const of = { 'kubernetes.io/service-account.name': 'robot', ...annotations }
+    const secret = {
+      metadata: { name: 't', namespace: 'x', annotations: of },
+      type: 'kubernetes.io/service-account-token',
+      data,
+    }
+    const metadata = { name: account, namespace: 'x', uid: 'now' }
+    return [
+      [resources.secrets as ResourceType, [secret, { ...secret, type: 'Opaque', data: {} }]],
+      [resources.serviceaccounts as ResourceType, [{ metadata }]],
+    ]
+  }
+  const uid = (value: string) => ({ 'kubernetes.io/service-account.uid': value })
+  for (const known of [{}, uid(''), uid('now')])
+    assert.deepEqual(problems(rule, world(complete, known)), [])
+  const gone = ['Secret x/t is of account robot, which is gone']
+  assert.deepEqual(problems(rule, world(complete, uid('former'))), gone)
+  assert.deepEqual(problems(rule, world(complete, {}, 'other')), gone)
+  assert.deepEqual(problems(rule, world({})), [
+    'Secret x/t has no token',
+    'Secret x/t has no namespace',
+    'Secret x/t has another authority',
+  ])
 })
 
 test('an owner that goes in the foreground is left while a claim of its own is in use', () => {

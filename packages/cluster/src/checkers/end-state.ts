@@ -37,6 +37,7 @@ import { mostReplicas } from './pod-limits.ts'
 import { checkedPolicies } from './end-state-rules/policy-rules.ts'
 import { quotas } from './end-state-rules/quota-rules.ts'
 import { statefulSets } from './stateful-sets.ts'
+import { accountTokens } from './end-state-rules/token-rules.ts'
 import { claims, volumes, volumesOfNodes, waitingPods } from './end-state-rules/volume-rules.ts'
 import { aggregatedRoles } from './end-state-rules/role-rules.ts'
 import { serviceRanges } from './end-state-rules/service-range-rules.ts'
@@ -85,6 +86,7 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'quotas count what there is': quotas,
   'policies have been checked as they are': checkedPolicies,
   'roles that are sums have the rules of their parts': aggregatedRoles,
+  'tokens are of accounts that are there, and complete': accountTokens,
   'ranges of Service addresses are ready, or go when nobody needs them': serviceRanges,
   'namespaces have what every namespace has': namespaces,
 }

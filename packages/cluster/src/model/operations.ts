@@ -2,6 +2,7 @@
 import type { Deployment, ResourceType } from '@gyropilot/api'
 import { controllerOf, resources } from '@gyropilot/api'
 import { deployment, namespace, replicaSet, service } from '../scenarios/objects.ts'
+import { accountOperations } from './account-operations.ts'
 import { autoscalerOperations } from './autoscaler-operations.ts'
 import { cronJobOperations } from './cronjob-operations.ts'
 import { customKindOperations } from './custom-kind-operations.ts'
@@ -238,6 +239,7 @@ export const operations: readonly Operation[] = [
   ...roleOperations,
   ...customKindOperations,
   ...serviceRangeOperations,
+  ...accountOperations,
 ]
 
 /** What there is to do besides, where there is a cloud. */

@@ -29,6 +29,8 @@ const FORBIDDEN: readonly Rule[] = [
   ['', 'v1', 'persistentvolumes', 'CREATE', 'UPDATE', 'DELETE'],
   ['storage.k8s.io', 'v1', 'volumeattachments', 'CREATE', 'DELETE'],
   ['resource.k8s.io', 'v1', 'resourceclaims', 'CREATE', 'DELETE'],
+  ['rbac.authorization.k8s.io', 'v1', 'clusterroles', 'UPDATE'],
+  ['networking.k8s.io', 'v1', 'servicecidrs', 'UPDATE'],
 ]
 const LONGEST_S = 40
 
