@@ -3,6 +3,7 @@ import type { Pod } from '@gyropilot/api'
 import { isPodReady, resources } from '@gyropilot/api'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { claim, podWithClaim, statefulSet, volume } from '../objects.ts'
+import { untilSo } from '../occasions.ts'
 import type { Scenario } from '../scenario.ts'
 
 const BINDER = 'persistentvolume-binder-controller'
@@ -78,9 +79,11 @@ export const volumeScenarios: readonly Scenario[] = [
       await cluster.create(volume('lost', { policy: 'Delete', storage: '2Gi' }))
       await cluster.create(claim('a', { className: '' }))
       await cluster.create(claim('b', { className: '' }))
+      await untilSo(cluster, 'both are bound', () => claimsOf(cluster) === 'a Bound,b Bound')
       await cluster.advance(STEP_MS)
       await cluster.delete(resources.persistentvolumeclaims, 'default', 'a')
       await cluster.delete(resources.persistentvolumeclaims, 'default', 'b')
+      await untilSo(cluster, 'both are let go', () => volumesOf(cluster) === 'kept Released')
       await cluster.advance(STEP_MS)
       await cluster.create(claim('c', { className: '' }))
       await cluster.patch(resources.persistentvolumes, undefined, 'kept', {
