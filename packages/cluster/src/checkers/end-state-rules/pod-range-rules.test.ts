@@ -10,10 +10,11 @@ function pod(podIP: string, given: Pod['spec'] | object = {}): Pod {
   return { metadata: { name: 'p', namespace: 'x' }, spec, status: { podIP } }
 }
 
-/** Node `a` had 10.0.1.0/24 and was then set up anew, `b` has been there all the time. */
+/** Node `a` had 10.0.1.0/24 and was then set up anew, `b` has been there all the time, `c` since before it was looked. */
 function problems(given: Pod, before?: Pod): readonly string[] {
   const found: string[] = []
-  const objects = { all: () => [] } as unknown as Objects
+  const there = { metadata: { name: 'c' }, spec: { podCIDRs: ['10.0.4.0/24'] } }
+  const objects = { all: () => [there] } as unknown as Objects
   const observer = podRanges((_, message) => found.push(message), objects)
   const commit = (
     type: string,
@@ -39,6 +40,10 @@ test('a pod is given an address of a range that its node has, or a node of its n
   for (const address of ['10.0.1.7', '10.0.3.7']) assert.deepEqual(problems(pod(address)), [])
   for (const address of ['10.0.2.7', '10.0.9.7'])
     assert.deepEqual(problems(pod(address)), [`pod x/p was given ${address}, which a never had`])
+})
+
+test('a range that a node had before anybody looked is one that it had', () => {
+  assert.deepEqual(problems(pod('10.0.4.7', { nodeName: 'c' })), [])
 })
 
 test('what a pod had before, an address of the machine and none at all are not judged', () => {

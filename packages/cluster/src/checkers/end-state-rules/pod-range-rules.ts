@@ -9,11 +9,16 @@ import type { Report } from '../violation.ts'
 export function podRanges(report: Report, objects: Objects): ClusterObserver {
   /** By the name of a node: also those of the ones before it, which its kubelet may still take for its own. */
   const everHad = new Map<string, readonly Cidr[]>()
+  const learn = (node: Node): void => {
+    const { name = '' } = node.metadata ?? {}
+    everHad.set(name, [...(everHad.get(name) ?? []), ...rangesOf(node)])
+  }
+  for (const node of objects.all(resources.nodes)) learn(node)
 
   function checkRange(node: Node, before: Node | undefined): void {
     if (rangesText(node) === rangesText(before)) return
     const { name = '' } = node.metadata ?? {}
-    everHad.set(name, [...(everHad.get(name) ?? []), ...rangesOf(node)])
+    learn(node)
     if (rangesText(before) !== '')
       report('pod ranges', `node ${name} had ${rangesText(before)} before`)
     for (const problem of sharedRanges(objects, node)) report('pod ranges', problem)
