@@ -90,6 +90,7 @@ test('what is served on request only is not in the table of what is served', () 
       'resource.k8s.io/v1beta2 ResourceSlice',
       'resource.k8s.io/v1alpha3 DeviceTaintRule',
       'resource.k8s.io/v1alpha3 ResourcePoolStatusRequest',
+      'internal.apiserver.k8s.io/v1alpha1 StorageVersion',
       'storagemigration.k8s.io/v1beta1 StorageVersionMigration',
     ],
   )

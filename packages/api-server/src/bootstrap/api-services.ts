@@ -29,6 +29,7 @@ const PRIORITIES: readonly (readonly [
   ['discovery.k8s.io', 16200, { v1: 15 }],
   ['resource.k8s.io', 16200, { v1: 21, v1beta2: 15, v1alpha3: 1 }],
   ['flowcontrol.apiserver.k8s.io', 16100, { v1: 21 }],
+  ['internal.apiserver.k8s.io', 16000, { v1alpha1: 9 }],
   ['storagemigration.k8s.io', 15800, { v1beta1: 9 }],
 ]
 

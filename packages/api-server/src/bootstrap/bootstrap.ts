@@ -17,7 +17,8 @@ import { builtInApiServices } from './api-services.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
 import { gatedClusterRoleBindings, gatedClusterRoles } from './gated-roles.ts'
-import { keepIdentityLease } from './identity-lease.ts'
+import { keepIdentityLease, serverIdentity } from './identity-lease.ts'
+import { announceStorageVersions } from './storage-versions.ts'
 import { Keeper } from './keeper.ts'
 import type { KeptKind, RecordOwner } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
@@ -110,6 +111,8 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       server.list('coordination.k8s.io', 'leases', 'kube-system')
     const address = { hostname, advertiseAddress, securePort }
     timers.push(...keepIdentityLease({ keeper, clock, random: chance, leases, ...address }))
+    const apiServerID = serverIdentity(hostname)
+    announceStorageVersions({ keeper, registry: options.registry, clock, apiServerID })
   }
   return {
     stop() {

@@ -4,6 +4,7 @@ import type { Stored } from '@gyropilot/schema/objects'
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 const CERTIFICATES = 'certificates.k8s.io'
 const DEVICES = 'resource.k8s.io'
+const INTERNAL = 'internal.apiserver.k8s.io'
 const SCHEDULING = 'scheduling.k8s.io'
 const READ = ['get', 'list', 'watch']
 const EDIT = ['create', 'delete', 'deletecollection', 'patch', 'update']
@@ -90,6 +91,20 @@ const ROLES: readonly GatedRole[] = [
     subject: {
       kind: 'ServiceAccount',
       name: 'resourcepoolstatusrequest-controller',
+      namespace: 'kube-system',
+    },
+  },
+  {
+    gate: 'StorageVersionAPI',
+    name: 'system:controller:storage-version-garbage-collector',
+    rules: [
+      rule(['coordination.k8s.io'], ['leases'], READ),
+      rule([INTERNAL], ['storageversions'], ['delete', 'get', 'list', 'patch', 'update', 'watch']),
+      rule([INTERNAL], ['storageversions/status'], ['get', 'patch', 'update']),
+    ],
+    subject: {
+      kind: 'ServiceAccount',
+      name: 'storage-version-garbage-collector',
       namespace: 'kube-system',
     },
   },

@@ -8,6 +8,7 @@ const ALL = {
   runtimeConfig: {
     'certificates.k8s.io/v1beta1': true,
     'coordination.k8s.io/v1beta1': true,
+    'internal.apiserver.k8s.io/v1alpha1': true,
     'resource.k8s.io/v1beta2': true,
     'resource.k8s.io/v1alpha3': true,
     'scheduling.k8s.io/v1alpha2': true,
@@ -17,6 +18,7 @@ const ALL = {
     ClusterTrustBundle: true,
     GenericWorkload: true,
     PodCertificateRequest: true,
+    StorageVersionAPI: true,
     StorageVersionMigrator: true,
   },
 }

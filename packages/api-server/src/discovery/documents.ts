@@ -1,6 +1,7 @@
 /** Discovery documents. Contract: docs/behaviour/api-server/requests.md, "Discovery". */
 import { hash } from 'node:crypto'
 import type { ServedResource, ServedVersion } from '../registry/resource-registry.ts'
+import { toldStorageVersion } from '../registry/storage-versions.ts'
 import type { DiscoveredGroup, DiscoveredVersion } from './discovered-groups.ts'
 
 const addresses = (serverAddress: string) => [{ clientCIDR: '0.0.0.0/0', serverAddress }]
@@ -37,7 +38,7 @@ export function resourceList({ group: name, version, resources }: ServedVersion)
 }
 
 function resourceEntries(resource: ServedResource): object[] {
-  const { info, storage, virtual } = resource
+  const { info, virtual } = resource
   const own = {
     name: info.resource,
     singularName: info.singular,
@@ -49,12 +50,7 @@ function resourceEntries(resource: ServedResource): object[] {
     ...(virtual || !info.verbs.includes('watch')
       ? {}
       : {
-          storageVersionHash: storageHash(
-            STORED_IN_BETA.has(`${info.group}/${info.kind}`)
-              ? `${info.group}/v1beta1`
-              : storage.apiVersion,
-            info.kind,
-          ),
+          storageVersionHash: storageHash(toldStorageVersion(resource), info.kind),
         }),
   }
   const subresources = info.subresources.map(({ name, kind, group: other, version, verbs }) => ({
@@ -67,13 +63,6 @@ function resourceEntries(resource: ServedResource): object[] {
   }))
   return [own, ...subresources]
 }
-
-/** kube-apiserver keeps them in a version that it does not serve unless asked to; here nobody reads what is stored but this server. */
-const STORED_IN_BETA: ReadonlySet<string> = new Set([
-  'admissionregistration.k8s.io/MutatingAdmissionPolicy',
-  'admissionregistration.k8s.io/MutatingAdmissionPolicyBinding',
-  'apiextensions.k8s.io/CustomResourceDefinition',
-])
 
 function storageHash(apiVersion: string, kind: string): string {
   const [groupName, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]

@@ -13,6 +13,7 @@ import {
   validatingWebhookConfiguration,
 } from './admissionregistration/webhooks.ts'
 import { apiService } from './apiregistration/api-service.ts'
+import { storageVersion } from './apiserverinternal/storage-version.ts'
 import { controllerRevision } from './apps/controller-revision.ts'
 import { daemonSet } from './apps/daemon-set.ts'
 import { deployment } from './apps/deployment.ts'
@@ -135,6 +136,7 @@ const all: readonly KindRules[] = [
   resourceSlice,
   deviceTaintRule,
   resourcePoolStatusRequest,
+  storageVersion,
   storageVersionMigration,
   apiService,
 ]

@@ -22,6 +22,7 @@ const OFF: ReadonlySet<string> = new Set([
   'HPAScaleToZero',
   'MaxUnavailableStatefulSet',
   'PodCertificateRequest',
+  'StorageVersionAPI',
   'StorageVersionMigrator',
   'TaintTolerationComparisonOperators',
   'TopologyAwareWorkloadScheduling',

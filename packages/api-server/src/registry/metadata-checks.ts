@@ -19,7 +19,7 @@ import type { ServedResource } from './resource-registry.ts'
 type Look = 'change' | 'whole'
 
 const KINDS_BY_LOOKS: readonly (readonly [looks: readonly Look[], kinds: string])[] = [
-  [[], 'PodDisruptionBudget'],
+  [[], 'PodDisruptionBudget StorageVersion'],
   [
     ['whole'],
     `LimitRange CSINode VolumeAttachment EndpointSlice FlowSchema PriorityLevelConfiguration ValidatingWebhookConfiguration

@@ -25,6 +25,7 @@ const METADATA_FIELDS_KEPT: Readonly<Record<string, readonly string[]>> = {
   'DeviceTaintRule.resource.k8s.io': WHAT_CHANGES,
   'ResourcePoolStatusRequest.resource.k8s.io': WHAT_CHANGES,
   'PodGroup.scheduling.k8s.io': WHAT_CHANGES,
+  'StorageVersion.internal.apiserver.k8s.io': WHAT_CHANGES,
   'PodCertificateRequest.certificates.k8s.io': WHAT_CHANGES,
   'APIService.apiregistration.k8s.io': WHAT_PEOPLE_SAY,
 }

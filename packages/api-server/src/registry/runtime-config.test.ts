@@ -8,6 +8,7 @@ const V1BETA1 = 'coordination.k8s.io/v1beta1'
 const BUNDLES = 'certificates.k8s.io/v1beta1'
 const DEVICES = 'resource.k8s.io/v1beta2'
 const DEVICES_ALPHA = 'resource.k8s.io/v1alpha3'
+const SERVERS = 'internal.apiserver.k8s.io/v1alpha1'
 const GROUPS = 'scheduling.k8s.io/v1alpha2'
 const MIGRATIONS = 'storagemigration.k8s.io/v1beta1'
 
@@ -28,10 +29,10 @@ const beta = (isOn: boolean) =>
 
 test('a stage stands for the versions of that stage that are not served by default', () => {
   for (const [item, wanted] of [
-    ['api/all=true', { ...beta(true), [DEVICES_ALPHA]: true, [GROUPS]: true }],
+    ['api/all=true', { ...beta(true), [DEVICES_ALPHA]: true, [GROUPS]: true, [SERVERS]: true }],
     ['api/beta=true', beta(true)],
     ['api/beta=false', beta(false)],
-    ['api/alpha=true', { [DEVICES_ALPHA]: true, [GROUPS]: true }],
+    ['api/alpha=true', { [DEVICES_ALPHA]: true, [GROUPS]: true, [SERVERS]: true }],
     ['api/ga=true', {}],
   ] as const)
     assert.deepEqual(parseRuntimeConfig([item]), wanted, item)

@@ -4,6 +4,7 @@ import type { DiscoveredResource } from '../discovered-resource.ts'
 import type * as admissionregistrationV1 from './admissionregistration-v1.ts'
 import type * as apiextensionsV1 from './apiextensions-v1.ts'
 import type * as apiregistrationV1 from './apiregistration-v1.ts'
+import type * as apiserverinternalV1alpha1 from './apiserverinternal-v1alpha1.ts'
 import type * as appsV1 from './apps-v1.ts'
 import type * as authenticationV1 from './authentication-v1.ts'
 import type * as authorizationV1 from './authorization-v1.ts'
@@ -119,6 +120,7 @@ export const resourcesOnRequest = {
   resourceslices: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceslices","kind":"ResourceSlice","namespaced":false} as ResourceType<resourceV1beta2.ResourceSlice>,
   devicetaintrulesV1ALPHA3: {"group":"resource.k8s.io","version":"v1alpha3","resource":"devicetaintrules","kind":"DeviceTaintRule","namespaced":false} as ResourceType<resourceV1alpha3.DeviceTaintRule>,
   resourcepoolstatusrequests: {"group":"resource.k8s.io","version":"v1alpha3","resource":"resourcepoolstatusrequests","kind":"ResourcePoolStatusRequest","namespaced":false} as ResourceType<resourceV1alpha3.ResourcePoolStatusRequest>,
+  storageversions: {"group":"internal.apiserver.k8s.io","version":"v1alpha1","resource":"storageversions","kind":"StorageVersion","namespaced":false} as ResourceType<apiserverinternalV1alpha1.StorageVersion>,
   storageversionmigrations: {"group":"storagemigration.k8s.io","version":"v1beta1","resource":"storageversionmigrations","kind":"StorageVersionMigration","namespaced":false} as ResourceType<storagemigrationV1beta1.StorageVersionMigration>,
 }
 
@@ -208,5 +210,6 @@ export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceslices","singular":"resourceslice","kind":"ResourceSlice","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1alpha3","resource":"devicetaintrules","singular":"devicetaintrule","kind":"DeviceTaintRule","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"DeviceTaintRule","group":"resource.k8s.io","version":"v1alpha3"}]},
   {"group":"resource.k8s.io","version":"v1alpha3","resource":"resourcepoolstatusrequests","singular":"resourcepoolstatusrequest","kind":"ResourcePoolStatusRequest","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ResourcePoolStatusRequest","group":"resource.k8s.io","version":"v1alpha3"}]},
+  {"group":"internal.apiserver.k8s.io","version":"v1alpha1","resource":"storageversions","singular":"storageversion","kind":"StorageVersion","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"StorageVersion","group":"internal.apiserver.k8s.io","version":"v1alpha1"}]},
   {"group":"storagemigration.k8s.io","version":"v1beta1","resource":"storageversionmigrations","singular":"storageversionmigration","kind":"StorageVersionMigration","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"StorageVersionMigration","group":"storagemigration.k8s.io","version":"v1beta1"}]},
 ]

@@ -68,6 +68,14 @@ export type {
   APIServiceStatus,
 } from './apiregistration-v1.ts'
 export type {
+  ServerStorageVersion,
+  StorageVersion,
+  StorageVersionCondition,
+  StorageVersionList,
+  StorageVersionSpec,
+  StorageVersionStatus,
+} from './apiserverinternal-v1alpha1.ts'
+export type {
   ControllerRevision,
   ControllerRevisionList,
   DaemonSet,

@@ -1,7 +1,4 @@
-/**
- * Kinds that a server of 1.36 has behind a gate only, and this one not at all: as custom resources of the same names, with the
- * rights that the gate gives their controller.
- */
+/** Kinds of somebody's own, as custom resources, with the rights that their controller needs. */
 import type { ClusterRole, KubernetesObject, ObjectMeta, ResourceType } from '@gyropilot/api'
 
 interface GatedKind extends KubernetesObject {

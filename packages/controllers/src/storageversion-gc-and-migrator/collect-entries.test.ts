@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
-import type { KubernetesObject, Lease } from '@gyropilot/api'
+import type { KubernetesObject, Lease, ServerStorageVersion, StorageVersion } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Outcome } from '@gyropilot/runtime'
@@ -14,7 +14,6 @@ import {
   storageVersionLogics,
 } from './garbage-collector.ts'
 import { STORAGE_VERSIONS, withEntries } from './storage-version.ts'
-import type { ServerStorageVersion, StorageVersion } from './storage-version.ts'
 
 const IDENTITY = 'apiserver.kubernetes.io/identity'
 const EARLIER = '2020-01-01T00:00:00Z'

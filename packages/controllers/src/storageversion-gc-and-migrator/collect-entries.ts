@@ -3,14 +3,13 @@
  * rests on live reads. Step numbers are those of docs/behaviour/controllers/storageversion-gc-and-migrator.md, SV-GC.
  */
 import { resources } from '@gyropilot/api'
-import type { Lease } from '@gyropilot/api'
+import type { Lease, ServerStorageVersion, StorageVersion } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { aggregateErrors, formatTime } from '@gyropilot/foundation'
 import { currentTimeMs, getLive, listLive, remove, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { IDENTITY_LABEL, IDENTITY_VALUE, LEASE_NAMESPACE } from './config.ts'
 import { STORAGE_VERSIONS, withEntries } from './storage-version.ts'
-import type { ServerStorageVersion, StorageVersion } from './storage-version.ts'
 
 export function isIdentityLease({ metadata }: Lease): boolean {
   return (

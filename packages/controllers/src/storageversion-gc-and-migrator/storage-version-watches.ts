@@ -3,13 +3,12 @@
  * Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Watches and keys.
  */
 import { keyOf, resources } from '@gyropilot/api'
-import type { Lease } from '@gyropilot/api'
+import type { Lease, StorageVersion } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Lister, Watch } from '@gyropilot/runtime'
 import { entriesOf, isIdentityLease } from './collect-entries.ts'
 import { LEASE_NAMESPACE } from './config.ts'
 import { STORAGE_VERSIONS } from './storage-version.ts'
-import type { StorageVersion } from './storage-version.ts'
 
 export const leaseWatch: Watch<Lease> = {
   type: resources.leases,

@@ -1,37 +1,11 @@
 /**
- * StorageVersion: which API server writes a resource in which version. Alpha, and not among the generated types.
+ * StorageVersion: which API server writes a resource in which version. Alpha.
  * Contract: docs/behaviour/controllers/storageversion-gc-and-migrator.md, Status and conditions.
  */
-import { setCondition } from '@gyropilot/api'
-import type { KubernetesObject, ResourceType, StatusCondition } from '@gyropilot/api'
+import { resourcesOnRequest, setCondition } from '@gyropilot/api'
+import type { ServerStorageVersion, StorageVersion, StorageVersionCondition } from '@gyropilot/api'
 
-export interface ServerStorageVersion {
-  readonly apiServerID?: string
-  readonly encodingVersion?: string
-  readonly decodableVersions?: readonly string[]
-  readonly servedVersions?: readonly string[]
-}
-
-interface StorageVersionCondition extends StatusCondition {
-  readonly observedGeneration?: number
-}
-
-export interface StorageVersion extends KubernetesObject {
-  readonly spec?: object
-  readonly status?: {
-    readonly storageVersions?: readonly ServerStorageVersion[]
-    readonly commonEncodingVersion?: string
-    readonly conditions?: readonly StorageVersionCondition[]
-  }
-}
-
-export const STORAGE_VERSIONS: ResourceType<StorageVersion> = {
-  group: 'internal.apiserver.k8s.io',
-  version: 'v1alpha1',
-  resource: 'storageversions',
-  kind: 'StorageVersion',
-  namespaced: false,
-}
+export const STORAGE_VERSIONS = resourcesOnRequest.storageversions
 
 const ALL_EQUAL = 'AllEncodingVersionsEqual'
 

@@ -180,6 +180,7 @@ const POINTER_STRINGS: FieldTable = {
   'resource-v1alpha3.PoolStatus': 'nodeName validationError',
   'resource-v1alpha3.ResourcePoolStatusRequestSpec': 'poolName',
   'resource-v1beta2.DeviceTaintSelector': 'driver pool device',
+  'apiserverinternal-v1alpha1.StorageVersionStatus': 'commonEncodingVersion',
   'scheduling-v1.PriorityClass': 'preemptionPolicy',
   'scheduling-v1alpha2.PodGroupResourceClaim': 'resourceClaimName resourceClaimTemplateName',
   'scheduling-v1alpha2.PodGroupResourceClaimStatus': 'resourceClaimName',

@@ -87,6 +87,13 @@ export function isKnownKind(
   )
 }
 
+/** In which versions of its group the kind has been served and is not by default, in no order. */
+export function earlierVersions(group: string, kind: string): readonly string[] {
+  return [...KINDS_NOT_SERVED]
+    .filter(([apiVersion, kinds]) => apiVersion.startsWith(`${group}/`) && kinds.has(kind))
+    .map(([apiVersion]) => apiVersion)
+}
+
 /** Whether it is a kind that has been served in this version, or a list of one. */
 function isKnownUnserved(group: string, version: string, kind: string): boolean {
   const kinds = KINDS_NOT_SERVED.get(group === '' ? version : `${group}/${version}`)

@@ -9,16 +9,7 @@ import type { Scenario } from '../scenario.ts'
 
 /** Longer than any cache lags: a server that came and went meanwhile would be none. */
 const STEP_MS = 20_000
-const VERSIONS = gatedKind({
-  group: 'internal.apiserver.k8s.io',
-  version: 'v1alpha1',
-  kind: 'StorageVersion',
-  account: 'storage-version-garbage-collector',
-  verbs: ['get', 'list', 'watch', 'patch', 'update', 'delete'],
-  rules: [
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch'] },
-  ],
-})
+const VERSIONS = resourcesOnRequest.storageversions
 
 function serverLease(name: string): Lease {
   const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
@@ -40,9 +31,14 @@ const entriesOf = (encodings: Encodings) =>
 
 /** As servers say it when they start. */
 async function announce(cluster: SimulatedCluster, name: string, encodings: Encodings) {
-  const client = cluster.client.resource(VERSIONS.type)
-  const { metadata } = await client.create(VERSIONS.object({ name }, { spec: {} }))
-  const status = { storageVersions: entriesOf(encodings) }
+  const client = cluster.client.resource(VERSIONS)
+  const { metadata } = await client.create({ metadata: { name }, spec: {} })
+  const [common, ...others] = new Set(Object.values(encodings))
+  const isCommon = others.length === 0
+  const status = {
+    storageVersions: entriesOf(encodings),
+    ...(isCommon && { commonEncodingVersion: common }),
+  }
   await client.patch(
     metadata?.name ?? '',
     { type: 'merge', value: { status } },
@@ -50,21 +46,11 @@ async function announce(cluster: SimulatedCluster, name: string, encodings: Enco
   )
 }
 
-interface VersionStatus {
-  readonly storageVersions?: readonly { readonly apiServerID: string }[]
-  readonly commonEncodingVersion?: string
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-}
-
 /** Who writes it, in which version all, and what is said of that. */
 function versionText(cluster: SimulatedCluster, name: string): string | undefined {
-  const found = cluster.objects.find(VERSIONS.type, undefined, name)
+  const found = cluster.objects.find(VERSIONS, undefined, name)
   if (found === undefined) return undefined
-  const {
-    storageVersions = [],
-    commonEncodingVersion,
-    conditions = [],
-  } = (found.status ?? {}) as VersionStatus
+  const { storageVersions = [], commonEncodingVersion, conditions = [] } = found.status ?? {}
   const servers = storageVersions.map(({ apiServerID }) => apiServerID).join('+')
   const said = conditions.map(({ type, status }) => `${type}=${status}`).join()
   return `${servers} ${commonEncodingVersion} ${said}`
@@ -75,7 +61,7 @@ const collecting: Scenario = {
   controllers: ['storageversion-garbage-collector-controller'],
   nodes: 0,
   featureGates: { StorageVersionAPI: true },
-  installed: VERSIONS.installed,
+  runtimeConfig: { 'internal.apiserver.k8s.io/v1alpha1': true },
   async play(cluster) {
     for (const name of ['one', 'two', 'three']) await cluster.create(serverLease(name))
     await announce(cluster, 'apps.deployments', { one: 'v1', two: 'v2', three: 'v2' })
@@ -112,8 +98,8 @@ function* problems(cluster: SimulatedCluster): Iterable<string> {
 async function announceAnew(cluster: SimulatedCluster): Promise<void> {
   if (versionText(cluster, 'batch.jobs') === undefined)
     await announce(cluster, 'batch.jobs', { three: 'v1', ghost: 'v2' })
-  for (const { metadata } of cluster.objects.all(VERSIONS.type))
-    await cluster.client.resource(VERSIONS.type).patch(metadata?.name ?? '', {
+  for (const { metadata } of cluster.objects.all(VERSIONS))
+    await cluster.client.resource(VERSIONS).patch(metadata?.name ?? '', {
       type: 'merge',
       value: { metadata: { annotations: { 'example.com/at': `${cluster.virtualMs}` } } },
     })
