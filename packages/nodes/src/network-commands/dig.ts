@@ -1,4 +1,5 @@
 /** `dig NAME [TYPE]`: what the cluster's DNS answers, record by record. */
+import { reverseName } from '../shell/reverse-names.ts'
 import type { NameRecord, RecordType } from '../shell/network.ts'
 import type { Command } from '../shell/process.ts'
 
@@ -60,9 +61,9 @@ function queryFrom(args: readonly string[]): Query | undefined {
   const types = words.filter((word) => TYPES.has(word.toUpperCase()))
   const names = words.filter((word) => !TYPES.has(word.toUpperCase()) && word !== 'IN')
   if (reverse !== undefined) {
-    const labels = reverse.split('.')
-    if (labels.length !== 4 || names.length > 0) return undefined
-    names.push(`${labels.toReversed().join('.')}.in-addr.arpa`)
+    const reversed = reverseName(reverse)
+    if (reversed === undefined || names.length > 0) return undefined
+    names.push(reversed)
     types.push('PTR')
   }
   const [name, ...more] = names

@@ -471,6 +471,11 @@ for (const [line, asked, expected] of [
   ['+notcp +short web cname', 'web CNAME', '10.0.0.7\n'],
   ['@10.0.0.10 -t SRV +short _http._tcp.web', '_http._tcp.web SRV', '10.0.0.7\n'],
   ['+short -x 10.0.0.7', '7.0.0.10.in-addr.arpa PTR', '10.0.0.7\n'],
+  [
+    '+short -x fd00:10::5',
+    '5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.d.f.ip6.arpa PTR',
+    '10.0.0.7\n',
+  ],
 ] as const)
   test(`dig ${line}`, async () => {
     const found = await run(['dig', ...line.split(' ')], { records: FOUND_RECORDS })
@@ -491,7 +496,7 @@ test('dig without options says what came back; nothing found is no failure, nobo
     records: { kind: 'elsewhere', records: [] },
   })
   assert.deepEqual([elsewhere.exitCode, elsewhere.out], [9, ';; no servers could be reached\n'])
-  for (const words of [['web', 'db'], ['-4'], ['-x', 'fd00::1'], []])
+  for (const words of [['web', 'db'], ['-4'], ['-x', 'web'], ['-x', '10.0.7'], []])
     assert.equal((await run(['dig', ...words])).exitCode, 1)
 })
 

@@ -5,11 +5,11 @@ import type { Client } from '@gyropilot/client'
 import { orMissing } from '../container/missing.ts'
 import type { Lookup, NameRecord, RecordType } from '../shell/network.ts'
 import { clusterName } from './cluster-names.ts'
+import { addressOfReverseName } from '../shell/reverse-names.ts'
 import { headlessAddresses, isReady } from './service-routes.ts'
 
 const DOMAIN = 'svc.cluster.local'
 const PORT_NAME = /^_([^.]+)\._(tcp|udp|sctp)\.(.+)$/
-const REVERSE_NAME = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\.in-addr\.arpa$/
 
 interface RecordSources {
   readonly client: Client
@@ -20,7 +20,7 @@ interface RecordSources {
 
 /** Whether the cluster's DNS answers for that full name, and not somebody else's. */
 export function isClusterRecord(fullName: string): boolean {
-  return clusterName(fullName) !== undefined || REVERSE_NAME.test(fullName)
+  return clusterName(fullName) !== undefined || addressOfReverseName(fullName) !== undefined
 }
 
 export class ClusterRecords {
@@ -77,7 +77,7 @@ export class ClusterRecords {
 
   /** Who has an address: a Service, or pods behind headless ones. */
   async #names(name: string): Promise<readonly NameRecord[]> {
-    const address = REVERSE_NAME.exec(name)?.slice(1).toReversed().join('.')
+    const address = addressOfReverseName(name)
     if (address === undefined) return []
     const { items } = await this.#sources.client.resource(resources.services).list()
     const record = (data: string): NameRecord => ({ name, type: 'PTR', data })
