@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { PersistentVolume, PersistentVolumeClaim } from '@gyropilot/api'
+import { StatusError } from '@gyropilot/client'
 import { silentLogger } from '@gyropilot/foundation'
 import { FakeServer, fakeInformers, testClock } from '@gyropilot/runtime/testing'
 import { DriverBackend } from './driver-backend.ts'
@@ -28,7 +29,7 @@ const CLAIM: PersistentVolumeClaim = {
   status: { phase: 'Bound', capacity: { storage: '1Gi' } },
 }
 
-test('a claim that wants more before its volume is known is made larger once it is', async () => {
+function running() {
   const clock = testClock()
   const client = new FakeServer()
   const informers = fakeInformers()
@@ -42,6 +43,11 @@ test('a claim that wants more before its volume is known is made larger once it 
   })
   const stop = new AbortController()
   void resizer.run(stop.signal)
+  return { clock, client, informers, stop }
+}
+
+test('a claim that wants more before its volume is known is made larger once it is', async () => {
+  const { clock, client, informers, stop } = running()
   const volume = client.put(resources.persistentvolumes, VOLUME)
   const claim = client.put(resources.persistentvolumeclaims, CLAIM)
   const capacity = async () =>
@@ -54,5 +60,29 @@ test('a claim that wants more before its volume is known is made larger once it 
   assert.equal(await capacity(), '2Gi')
   const { status } = await client.resource(resources.persistentvolumeclaims, 'ns').get('c')
   assert.equal(status?.allocatedResourceStatuses?.['storage'], 'NodeResizePending')
+  stop.abort()
+})
+
+test('what the node has finished meanwhile is not said to be in progress', async () => {
+  const { clock, client, informers, stop } = running()
+  const volume = client.put(resources.persistentvolumes, VOLUME)
+  const claim = client.put(resources.persistentvolumeclaims, CLAIM)
+  let isFinished = false
+  // As a server that locks optimistically: the patch is of the version before.
+  client.onRequest = ({ verb, body }) => {
+    if (verb !== 'patch' || isFinished) return undefined
+    isFinished = true
+    const status = { ...CLAIM.status!, capacity: { storage: '2Gi' } }
+    client.put(resources.persistentvolumeclaims, { ...CLAIM, status })
+    const { value } = body as { value: PersistentVolumeClaim }
+    if (value.metadata?.resourceVersion !== claim.metadata?.resourceVersion) return undefined
+    throw new StatusError({ kind: 'Status', apiVersion: 'v1', reason: 'Conflict', code: 409 })
+  }
+  informers.apply(resources.persistentvolumes, volume)
+  informers.apply(resources.persistentvolumeclaims, claim)
+  await clock.advance(10_000)
+  const { status } = await client.resource(resources.persistentvolumeclaims, 'ns').get('c')
+  assert.equal(isFinished, true)
+  assert.deepEqual(status, { ...CLAIM.status, capacity: { storage: '2Gi' } })
   stop.abort()
 })

@@ -47,7 +47,7 @@ export class Resizer {
     // The caches may not have seen yet what was done.
     const { namespace, name = '' } = cached.metadata ?? {}
     const claims = client.resource(resources.persistentvolumeclaims, namespace)
-    const claim = await newestRead(cached, () => claims.get(name))
+    let claim = await newestRead(cached, () => claims.get(name))
     if (claim.metadata?.uid !== cached.metadata?.uid || !wantsMore(claim)) return
     const volumeName = claim.spec?.volumeName ?? ''
     if (informers.volumes.lister.get(undefined, volumeName)?.spec?.csi?.driver !== DRIVER) return
@@ -59,7 +59,7 @@ export class Resizer {
     if (!isLarge) {
       const text = `External resizer is resizing volume ${volume.metadata?.name}`
       this.#tell(claim, 'Normal', 'Resizing', text)
-      await this.#say(claim, { ...progress(storage, 'ControllerResizeInProgress') })
+      claim = await this.#say(claim, { ...progress(storage, 'ControllerResizeInProgress') })
       try {
         await backend.perform('resize', claim.metadata?.uid ?? '', valuesOf(volume), signal)
       } catch (error) {
@@ -89,9 +89,11 @@ export class Resizer {
       .patch(metadata?.name ?? '', { type: 'merge', value })
   }
 
-  async #say({ metadata }: PersistentVolumeClaim, status: ClaimStatus): Promise<void> {
-    const value = { metadata: { uid: metadata?.uid }, status }
-    await this.#services.client
+  /** Of the claim as it was read: its node may have finished meanwhile, and nobody would put right what is said after that. */
+  #say({ metadata }: PersistentVolumeClaim, status: ClaimStatus): Promise<PersistentVolumeClaim> {
+    const { uid, resourceVersion } = metadata ?? {}
+    const value = { metadata: { uid, resourceVersion }, status }
+    return this.#services.client
       .resource(resources.persistentvolumeclaims, metadata?.namespace)
       .patch(metadata?.name ?? '', { type: 'merge', value }, { subresource: 'status' })
   }
