@@ -1,21 +1,14 @@
 /** PKCS #10 requests (RFC 2986): read, and checked to be signed with the key that they are about. */
 import { constants, createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { alternativeNamesOf } from './alternative-names.ts'
+import type { AlternativeNames } from './alternative-names.ts'
 import { DerError, TAG, bitStringBytes, childrenOf, elementsOf } from './der-reader.ts'
 import { expectTag, objectIdentifierOf, onlyElement } from './der-reader.ts'
 import type { DerElement } from './der-reader.ts'
 import { EXTENSION } from './extension-identifiers.ts'
 import { readSubject } from './subject.ts'
 import type { Subject } from './subject.ts'
-
-/** Alternative names by kind; of each in the order of the request. */
-export interface AlternativeNames {
-  readonly dnsNames: readonly string[]
-  readonly emailAddresses: readonly string[]
-  /** 4 or 16 bytes each. */
-  readonly ipAddresses: readonly Uint8Array[]
-  readonly uris: readonly string[]
-}
 
 export interface SigningRequest extends AlternativeNames {
   readonly subject: Subject
@@ -68,19 +61,13 @@ function readPublicKey(publicKeyDer: Uint8Array): KeyObject {
 }
 
 function alternativeNames(attributes: DerElement | undefined): AlternativeNames {
-  const names = {
-    dnsNames: [] as string[],
-    emailAddresses: [] as string[],
-    ipAddresses: [] as Uint8Array[],
-    uris: [] as string[],
-  }
-  for (const value of requestedExtensions(attributes)) {
-    const parts = childrenOf(value, TAG.sequence)
-    if (objectIdentifierOf(parts[0]) !== EXTENSION.subjectAltName) continue
-    const content = expectTag(parts.at(-1), TAG.octetString).content
-    for (const general of childrenOf(onlyElement(content), TAG.sequence)) addName(general, names)
-  }
-  return names
+  return alternativeNamesOf(
+    requestedExtensions(attributes).flatMap((value) => {
+      const parts = childrenOf(value, TAG.sequence)
+      if (objectIdentifierOf(parts[0]) !== EXTENSION.subjectAltName) return []
+      return [expectTag(parts.at(-1), TAG.octetString).content]
+    }),
+  )
 }
 
 function requestedExtensions(attributes: DerElement | undefined): DerElement[] {
@@ -91,43 +78,6 @@ function requestedExtensions(attributes: DerElement | undefined): DerElement[] {
     const [extensions] = childrenOf(values, TAG.set)
     return childrenOf(extensions, TAG.sequence)
   })
-}
-
-interface NameLists {
-  dnsNames: string[]
-  emailAddresses: string[]
-  ipAddresses: Uint8Array[]
-  uris: string[]
-}
-
-/** Kinds of names that Kubernetes does not know are lost. */
-function addName({ tag, content }: DerElement, names: NameLists): void {
-  switch (tag) {
-    case 0x81:
-      names.emailAddresses.push(asciiOf(content, 'rfc822Name'))
-      break
-    case 0x82:
-      names.dnsNames.push(asciiOf(content, 'dNSName'))
-      break
-    case 0x86: {
-      const uri = asciiOf(content, 'uniformResourceIdentifier')
-      if (!URL.canParse(uri, 'relative://base'))
-        throw new Error(`x509: cannot parse URI ${JSON.stringify(uri)}`)
-      names.uris.push(uri)
-      break
-    }
-    case 0x87:
-      if (content.length !== 4 && content.length !== 16)
-        throw new Error(`x509: cannot parse IP address of length ${content.length}`)
-      names.ipAddresses.push(content)
-      break
-    default:
-  }
-}
-
-function asciiOf(content: Uint8Array, kind: string): string {
-  if (content.some((byte) => byte >= 0x80)) throw new Error(`x509: SAN ${kind} is malformed`)
-  return Buffer.from(content).toString('ascii')
 }
 
 interface Scheme {

@@ -1,4 +1,5 @@
 /** X.509: what a cluster and its components need to speak TLS to each other, and certificates for those who ask for one. */
+export type { AlternativeNames } from './alternative-names.ts'
 export { authoritiesProblem, certificatesProblem, trustAnchors } from './authorities.ts'
 export {
   generateKeyPair,
@@ -17,7 +18,7 @@ export type {
 export { findChain, presentedBy } from './chain.ts'
 export type { ChainRequest, FoundChain } from './chain.ts'
 export { parseSigningRequest } from './certificate-request.ts'
-export type { AlternativeNames, SigningRequest } from './certificate-request.ts'
+export type { SigningRequest } from './certificate-request.ts'
 export * as der from './der.ts'
 export { DerError } from './der-reader.ts'
 export { EXTENDED_KEY_USAGE } from './extension-identifiers.ts'
@@ -29,6 +30,7 @@ export {
   podKeyProblem,
   publicKeyOf,
 } from './pod-certificates.ts'
+export type { ChainLeaf } from './pod-certificates.ts'
 export { certificatesOfPem, serverCertificateProblem } from './server-identity.ts'
 export type { CertificateProblem, ServerProof } from './server-identity.ts'
 export { SigningAuthority } from './signing-authority.ts'

@@ -1,8 +1,12 @@
 /** Certificates of pods: the key that is asked for, the proof that the asker has it, and the chain that is given. */
 import { X509Certificate, constants, createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { alternativeNamesOf } from './alternative-names.ts'
+import type { AlternativeNames } from './alternative-names.ts'
+import { extensionOf } from './certificate-parts.ts'
 import { pem } from './certificate.ts'
 import { parseSigningRequest } from './certificate-request.ts'
+import { EXTENSION } from './extension-identifiers.ts'
 import { pemBlocks } from './pem-blocks.ts'
 
 /** The key of a PKCS #10 request in DER that says nothing else. A text: what is wrong, in the words of Go's server. */
@@ -73,21 +77,51 @@ export function isProvenBy(key: KeyObject, text: string, signature: Uint8Array):
   return verify('sha256', signed, { key, padding, saltLength }, signature)
 }
 
-/** The first certificate of a chain that was issued for this key. A text: what is wrong, in the words of Go's server. */
-export function leafOfChain(chain: string, key: KeyObject | undefined): X509Certificate | string {
-  let leaf: X509Certificate | undefined
-  for (const { type, pem: block } of pemBlocks(chain)) {
-    if (type !== 'CERTIFICATE')
-      return 'issued certificate chain must consist entirely of CERTIFICATE PEM blocks'
-    const certificate = certificateOf(block)
-    if (certificate === undefined)
-      return `${leaf === undefined ? 'leaf' : 'intermediate'} certificate does not parse as valid X.509`
-    if (leaf !== undefined) continue
-    leaf = certificate
-    if (key === undefined || !leaf.publicKey.equals(key))
-      return 'leaf certificate was not issued to the requested public key'
+/** The first certificate of a chain. */
+export interface ChainLeaf {
+  readonly certificate: X509Certificate
+  readonly names: AlternativeNames
+  isFor(key: KeyObject | undefined): boolean
+  /** Of what is behind the first one. */
+  restProblem(): string | undefined
+}
+
+/** A text: what is wrong, in the words of Go's server. */
+export function leafOfChain(chain: string): ChainLeaf | string {
+  const [first, ...rest] = pemBlocks(chain)
+  if (first === undefined) return 'issued certificate chain must contain at least one certificate'
+  if (first.type !== 'CERTIFICATE')
+    return 'issued certificate chain must consist entirely of CERTIFICATE PEM blocks'
+  const certificate = certificateOf(first.pem)
+  const names = certificate && namesOf(certificate)
+  if (certificate === undefined || names === undefined)
+    return 'leaf certificate does not parse as valid X.509'
+  return {
+    certificate,
+    names,
+    isFor: (key) => key !== undefined && certificate.publicKey.equals(key),
+    restProblem: () => restProblem(rest),
   }
-  return leaf ?? 'issued certificate chain must contain at least one certificate'
+}
+
+function restProblem(blocks: ReturnType<typeof pemBlocks>): string | undefined {
+  for (const { type, pem: block } of blocks) {
+    if (type !== 'CERTIFICATE')
+      return 'issued certificate chain must consist entirely of CERTFICATE PEM blocks'
+    if (certificateOf(block) === undefined)
+      return 'intermediate certificate does not parse as valid X.509'
+  }
+  return undefined
+}
+
+/** Undefined: Go does not read them. */
+function namesOf(certificate: X509Certificate): AlternativeNames | undefined {
+  try {
+    const value = extensionOf(certificate, EXTENSION.subjectAltName)
+    return alternativeNamesOf(value === undefined ? [] : [value])
+  } catch {
+    return undefined
+  }
 }
 
 const HEADERS = /^(-----BEGIN[^\n]*\n)(?:[^\n:]+:[^\n]*\n)+\n?/

@@ -139,7 +139,12 @@ const condition = (type: string, status = 'True'): object => ({
 const NOW_MS = context.nowMs
 const authority = generateKeyPair()
 
-function certificate(key: KeyObject, fromMs = NOW_MS, lifeMs = 24 * HOUR_MS): string {
+function certificate(
+  key: KeyObject,
+  fromMs = NOW_MS,
+  lifeMs = 24 * HOUR_MS,
+  dnsNames: readonly string[] = [],
+): string {
   return issueCertificate(
     {
       subject: { commonName: 'p' },
@@ -148,6 +153,7 @@ function certificate(key: KeyObject, fromMs = NOW_MS, lifeMs = 24 * HOUR_MS): st
       notBeforeMs: fromMs,
       notAfterMs: fromMs + lifeMs,
       serialNumber: Uint8Array.of(7),
+      dnsNames,
     },
     { subject: { commonName: 'ca' }, privateKey: authority.privateKey },
   )
@@ -156,6 +162,8 @@ function certificate(key: KeyObject, fromMs = NOW_MS, lifeMs = 24 * HOUR_MS): st
 const at = (minutes: number): string => formatTime(NOW_MS + minutes * MINUTE_MS)
 const DAY = { notBefore: at(0), notAfter: at(24 * 60), beginRefreshAt: at(12 * 60) }
 const CHAIN = certificate(publicKey)
+const KEY_BLOCK = '-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n'
+const BROKEN = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 const issued = (more: object = {}): object => ({
   conditions: [condition('Issued')],
   certificateChain: CHAIN,
@@ -200,8 +208,47 @@ const STATUSES: readonly (readonly [string, object, readonly (string | RegExp)[]
   ],
   [
     'a key in the chain',
-    issued({ certificateChain: `${CHAIN}-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n` }),
+    issued({ certificateChain: `${CHAIN}${KEY_BLOCK}` }),
+    [/: issued certificate chain must consist entirely of CERTFICATE PEM blocks$/],
+  ],
+  [
+    'a key in front',
+    issued({ certificateChain: `${KEY_BLOCK}${CHAIN}` }),
     [/: issued certificate chain must consist entirely of CERTIFICATE PEM blocks$/],
+  ],
+  [
+    'no certificate behind the first one, which is told last',
+    issued({ certificateChain: `${CHAIN}${BROKEN}`, beginRefreshAt: at(9) }),
+    [/: must be at least 10 minutes after status\.notBefore$/],
+  ],
+  [
+    'no certificate behind the first one',
+    issued({ certificateChain: `${CHAIN}${BROKEN}` }),
+    [/: intermediate certificate does not parse as valid X\.509$/],
+  ],
+  [
+    'a long chain',
+    issued({ certificateChain: 'x'.repeat(102_401) }),
+    ['status.certificateChain: Too long: may not be more than 102400 bytes'],
+  ],
+  [
+    'names that are none, told along with the key',
+    issued({
+      certificateChain: certificate(authority.publicKey, NOW_MS, HOUR_MS, ['a.b', '..', '.a']),
+    }),
+    [
+      `status.certificateChain: Invalid value: "..": leaf certificate's DNSName should not contain '..'`,
+      `status.certificateChain: Invalid value: "..": leaf certificate's DNSName should not start or end with '.'`,
+      `status.certificateChain: Invalid value: ".a": leaf certificate's DNSName should not start or end with '.'`,
+      /: leaf certificate was not issued to the requested public key$/,
+    ],
+  ],
+  [
+    'an empty name, told before times are compared',
+    issued({ certificateChain: certificate(publicKey, NOW_MS, HOUR_MS, ['']) }),
+    [
+      'status.certificateChain: Invalid value: "": leaf certificate should not contain empty DNSName',
+    ],
   ],
   [
     'a certificate of somebody else',

@@ -2,15 +2,18 @@
 import type { Condition, PodCertificateRequest, PodCertificateRequestSpec } from '@gyropilot/api'
 import { parseTime } from '@gyropilot/api'
 import { keyOfStubRequest, leafOfChain, publicKeyOf } from '@gyropilot/foundation/x509'
+import type { AlternativeNames, ChainLeaf } from '@gyropilot/foundation/x509'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { semanticallyEqual } from '../../registry/equality.ts'
 import type { RuleContext, StoredOf } from '../../registry/kind-rules.ts'
 import { validateConditions } from '../conditions.ts'
+import { isMailAddress } from './mail-address.ts'
 
 type Request = StoredOf<PodCertificateRequest>
 type Status = NonNullable<Request['status']>
 
 const ENDS = ['Issued', 'Denied', 'Failed']
+const CHAIN_BYTES_MAX = 102_400
 const LIFE_MS_MIN = 3_600_000
 /** How far the clock of the signer may be off. */
 const SKEW_MS_MAX = 5 * 60_000
@@ -86,12 +89,8 @@ function validateIssued(
   errors: FieldErrors,
   nowMs: number,
 ): void {
-  const { certificateChain = '' } = status
-  const leaf = leafOfChain(certificateChain, requestedKey(spec))
-  if (typeof leaf === 'string') {
-    errors.invalid('status.certificateChain', certificateChain, leaf)
-    return
-  }
+  const leaf = validateChain(status.certificateChain ?? '', requestedKey(spec), errors)
+  if (leaf === undefined) return
   const [notBeforeMs, notAfterMs, refreshMs] = [
     status.notBefore,
     status.notAfter,
@@ -104,16 +103,19 @@ function validateIssued(
       'status.beginRefreshAt',
       'must be present and in the range [notbefore+10min, notafter-10min]',
     )
+  if (errors.list.length > 0) return
   if (notBeforeMs === undefined || notAfterMs === undefined || refreshMs === undefined) return
   const refuse = (field: keyof Status, why: string): void =>
     errors.invalid(`status.${field}`, status[field], why)
-  const lifeMs = leaf.validToDate.getTime() - leaf.validFromDate.getTime()
+  const fromMs = leaf.certificate.validFromDate.getTime()
+  const toMs = leaf.certificate.validToDate.getTime()
+  const lifeMs = toMs - fromMs
   const maxSeconds = spec.maxExpirationSeconds ?? 0
-  if (notBeforeMs !== leaf.validFromDate.getTime())
+  if (notBeforeMs !== fromMs)
     refuse('notBefore', 'must be set to the NotBefore time encoded in the leaf certificate')
   else if (Math.abs(notBeforeMs - nowMs) > SKEW_MS_MAX)
     refuse('notBefore', "must be set to within 5 minutes of kube-apiserver's current time")
-  else if (notAfterMs !== leaf.validToDate.getTime())
+  else if (notAfterMs !== toMs)
     refuse('notAfter', 'must be set to the NotAfter time encoded in the leaf certificate')
   else if (lifeMs > maxSeconds * 1_000)
     errors.invalid(
@@ -131,6 +133,49 @@ function validateIssued(
     refuse('beginRefreshAt', 'must be at least 10 minutes after status.notBefore')
   else if (refreshMs > notAfterMs - REFRESH_MS)
     refuse('beginRefreshAt', 'must be at least 10 minutes before status.notAfter')
+  else {
+    const problem = leaf.restProblem()
+    if (problem !== undefined) refuse('certificateChain', problem)
+  }
+}
+
+/** Undefined: no more is to be said. Names that are wrong are told along with what is behind them. */
+function validateChain(
+  chain: string,
+  key: ReturnType<typeof publicKeyOf>,
+  errors: FieldErrors,
+): ChainLeaf | undefined {
+  const at = 'status.certificateChain'
+  if (Buffer.byteLength(chain) > CHAIN_BYTES_MAX) {
+    errors.tooLong(at, CHAIN_BYTES_MAX)
+    return undefined
+  }
+  const leaf = leafOfChain(chain)
+  if (typeof leaf === 'string') {
+    errors.invalid(at, chain, leaf)
+    return undefined
+  }
+  validateNames(leaf.names, errors, at)
+  if (leaf.isFor(key)) return leaf
+  errors.invalid(at, chain, 'leaf certificate was not issued to the requested public key')
+  return undefined
+}
+
+function validateNames(
+  { dnsNames, emailAddresses }: AlternativeNames,
+  errors: FieldErrors,
+  at: string,
+): void {
+  for (const name of dnsNames) {
+    if (name === '') errors.invalid(at, name, 'leaf certificate should not contain empty DNSName')
+    if (name.includes('..'))
+      errors.invalid(at, name, "leaf certificate's DNSName should not contain '..'")
+    if (name.startsWith('.') || name.endsWith('.'))
+      errors.invalid(at, name, "leaf certificate's DNSName should not start or end with '.'")
+  }
+  for (const name of emailAddresses)
+    if (!isMailAddress(name))
+      errors.invalid(at, name, 'leaf certificate should not contain invalid EmailAddress')
 }
 
 function requestedKey({
