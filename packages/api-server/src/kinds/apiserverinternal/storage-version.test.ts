@@ -85,7 +85,9 @@ const STATUSES: readonly (readonly [string, object, readonly (string | RegExp)[]
   [
     'versions that are none',
     {
-      storageVersions: [server({ decodableVersions: ['v1', '/v1', 'A_/v1', 'a/V_', 'a/b/c', ''] })],
+      storageVersions: [
+        server({ decodableVersions: ['v1', '/v1', 'A_/v1', 'a/V_', 'a/b/c', '', '/'] }),
+      ],
       ...V1,
     },
     [
@@ -94,6 +96,7 @@ const STATUSES: readonly (readonly [string, object, readonly (string | RegExp)[]
       /\[3\]: Invalid value: "a\/V_": version part: a DNS-1035 label must/,
       /\[4\]: Invalid value: "a\/b\/c": an apiVersion is a DNS-1035 label, which must/,
       `${AT}.decodableVersions[5]: Invalid value: "": version part: must be non-empty`,
+      `${AT}.decodableVersions[6]: Invalid value: "/": group part: must be non-empty,version part: must be non-empty`,
     ],
   ],
   [

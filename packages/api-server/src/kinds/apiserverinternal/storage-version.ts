@@ -98,13 +98,20 @@ function validateVersion(apiVersion: string, errors: FieldErrors, field: string)
     return
   }
   const version = parts.at(-1)!
-  if (parts.length === 2) {
-    const group = parts[0]!
-    const problems = group === '' ? ['must be non-empty'] : dnsSubdomain(group)
-    for (const problem of problems) errors.invalid(field, apiVersion, `group part: ${problem}`)
-  }
-  const problems = version === '' ? ['must be non-empty'] : dns1035Label(version)
-  for (const problem of problems) errors.invalid(field, apiVersion, `version part: ${problem}`)
+  const problems = [
+    ...(parts.length === 2 ? partProblems('group', parts[0]!, dnsSubdomain) : []),
+    ...partProblems('version', version, dns1035Label),
+  ]
+  if (problems.length > 0) errors.invalid(field, apiVersion, problems.join(','))
+}
+
+function partProblems(
+  part: string,
+  text: string,
+  check: (text: string) => readonly string[],
+): readonly string[] {
+  const problems = text === '' ? ['must be non-empty'] : check(text)
+  return problems.map((problem) => `${part} part: ${problem}`)
 }
 
 function validateCommonVersion(

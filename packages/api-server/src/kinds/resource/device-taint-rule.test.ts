@@ -76,6 +76,14 @@ test('a rule tells of eight conditions at most', () => {
   assert.deepEqual(statusErrors(RULE, tainting({}), of(9)), [
     'status.conditions: Too many: 9: must have at most 8 items',
   ])
+  const twice = {
+    ...tainting({}),
+    status: { conditions: [...conditions.slice(0, 8), condition('C7')] },
+  }
+  assert.deepEqual(statusErrors(RULE, tainting({}), twice), [
+    'status.conditions[8].type: Duplicate value: "C7"',
+    'status.conditions: Too many: 9: must have at most 8 items',
+  ])
 })
 
 const V1BETA2 = '/apis/resource.k8s.io/v1beta2/devicetaintrules'

@@ -53,8 +53,8 @@ export const deviceTaintRule: KindRules<DeviceTaintRule> = {
   status: {
     validateUpdate({ status }, _stored, errors) {
       const conditions = status?.conditions ?? []
-      if (validateCount(conditions, CONDITIONS_MAX, errors, 'status.conditions'))
-        validateConditions(conditions, errors, 'status.conditions')
+      validateConditions(conditions, errors, 'status.conditions')
+      validateCount(conditions, CONDITIONS_MAX, errors, 'status.conditions')
     },
   },
   columns: tableColumns<DeviceTaintRule>('resource.k8s.io/devicetaintrules', {

@@ -46,6 +46,11 @@ const CASES: readonly (readonly [string, object, readonly (string | RegExp)[]])[
     ['spec.poolName: Invalid value: "": segment 0: must not be empty'],
   ],
   [
+    'a pool with an empty part',
+    asking({ poolName: 'a//b' }),
+    ['spec.poolName: Invalid value: "a//b": segment 1: must not be empty'],
+  ],
+  [
     'a long pool',
     asking({ poolName: 'a'.repeat(254) }),
     [
@@ -102,6 +107,17 @@ const STATUSES: readonly (readonly [string, object, readonly string[]])[] = [
     'eleven conditions',
     { poolCount: 0, conditions: Array.from({ length: 11 }, (_, at) => condition(`A${at}`)) },
     ['status.conditions: Too many: 11: must have at most 10 items'],
+  ],
+  [
+    'what is wrong with conditions, first, and how many there are, last',
+    {
+      conditions: Array.from({ length: 11 }, (_, at) => condition(at === 9 ? 'A8' : `A${at}`)),
+    },
+    [
+      'status.conditions[9].type: Duplicate value: "A8"',
+      'status.poolCount: Required value',
+      'status.conditions: Too many: 11: must have at most 10 items',
+    ],
   ],
 ]
 for (const [title, object, wanted] of CASES) {

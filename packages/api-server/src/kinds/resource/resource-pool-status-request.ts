@@ -93,20 +93,23 @@ function validateDriver(driver: string | undefined, errors: FieldErrors, field: 
 function validatePoolName(name: string, errors: FieldErrors, field: string): void {
   if (Buffer.byteLength(name) > POOL_NAME_BYTES_MAX) errors.tooLong(field, POOL_NAME_BYTES_MAX)
   for (const [index, segment] of name.split('/').entries()) {
-    const messages = segment === '' ? ['must not be empty'] : inBytes(dnsSubdomain(segment))
-    for (const message of messages) errors.invalid(field, segment, `segment ${index}: ${message}`)
+    const at = `segment ${index}: `
+    if (segment === '') errors.invalid(field, name, `${at}must not be empty`)
+    else
+      for (const message of inBytes(dnsSubdomain(segment)))
+        errors.invalid(field, segment, `${at}${message}`)
   }
 }
 
 function validateStatus(status: Status, errors: FieldErrors): void {
   const { poolCount, pools = [], conditions = [] } = status
+  validateConditions(conditions, errors, 'status.conditions')
   if (poolCount === undefined) errors.required('status.poolCount')
   else validateMinimum(poolCount, 0, errors, 'status.poolCount')
   if (validateCount(pools, POOLS_MAX, errors, 'status.pools'))
     for (const [index, pool] of pools.entries())
       validatePool(pool, errors, `status.pools[${index}]`)
   if (!validateCount(conditions, CONDITIONS_MAX, errors, 'status.conditions')) return
-  validateConditions(conditions, errors, 'status.conditions')
   const seen = new Set<string>()
   for (const [index, condition] of conditions.entries()) {
     const { type = '' } = condition
