@@ -12,7 +12,7 @@ import type { StoredOf } from '../../registry/kind-rules.ts'
 import { inBytes } from '../names-in-bytes.ts'
 
 const CONSTRAINTS_MAX = 1
-const CLAIMS_MAX = 4
+export const CLAIMS_MAX = 4
 const PRIORITY_MAX = 1_000_000_000
 const MODES = ['Pod', 'PodGroup']
 
@@ -82,10 +82,8 @@ function validateClaims(
   refuseRepeatedNames(claims, errors, field)
   for (const [index, claim] of claims.entries()) {
     const at = `${field}[${index}]`
-    validateName(claim.name, errors, `${at}.name`)
     validateOneOf(claim, ['resourceClaimName', 'resourceClaimTemplateName'], errors, at)
-    if (claim.resourceClaimName !== undefined && claim.resourceClaimTemplateName !== undefined)
-      continue
+    validateName(claim.name, errors, `${at}.name`)
     for (const name of ['resourceClaimName', 'resourceClaimTemplateName'] as const) {
       const value = claim[name]
       if (value !== undefined)

@@ -8,6 +8,7 @@ import { tableColumns } from '../columns.ts'
 import { validateConditions } from '../conditions.ts'
 import { inBytes } from '../names-in-bytes.ts'
 import {
+  CLAIMS_MAX,
   refuseRepeatedNames,
   validateGroupFields,
   validateName,
@@ -96,6 +97,10 @@ function validateClaimStatuses(
         name,
         'must match the name of an entry in `spec.resourceClaims`',
       )
+  if (statuses.length > CLAIMS_MAX) {
+    errors.tooMany(field, statuses.length, CLAIMS_MAX)
+    return
+  }
   refuseRepeatedNames(statuses, errors, field)
   for (const [index, { resourceClaimName }] of statuses.entries())
     if (resourceClaimName !== undefined)

@@ -79,7 +79,7 @@ const GROUPS: readonly (readonly [string, object, readonly (string | RegExp)[]])
       resourceClaims: [
         claim('A_'),
         claim('b', {}),
-        claim('c', { resourceClaimName: 'x', resourceClaimTemplateName: 'y' }),
+        claim('', { resourceClaimName: 'A_', resourceClaimTemplateName: 'y' }),
         claim('d', { resourceClaimTemplateName: 'A_' }),
       ],
     }),
@@ -87,6 +87,8 @@ const GROUPS: readonly (readonly [string, object, readonly (string | RegExp)[]])
       LABEL,
       `spec.resourceClaims[1]: Invalid value: "": must specify one of: ${CLAIMS}`,
       `spec.resourceClaims[2]: Invalid value: "{resourceClaimName, resourceClaimTemplateName}": must specify exactly one of: ${CLAIMS}`,
+      'spec.resourceClaims[2].name: Required value',
+      SUBDOMAIN,
       SUBDOMAIN,
     ],
   ],
@@ -196,10 +198,10 @@ test('what is said of a group cannot change, and is not judged again', () => {
     updateErrors(POD_GROUP, group(), { spec: after }),
     Object.keys(after).map((field) => `spec.${field}: Invalid value: null: field is immutable`),
   )
-  assert.deepEqual(
-    updateErrors(WORKLOAD, templates(template()), templates(template({ name: 'u' }))),
-    ['spec.podGroupTemplates: Invalid value: null: field is immutable'],
-  )
+  const [at, old] = ['spec.podGroupTemplates', templates(template())]
+  const fixed = `${at}: Invalid value: null: field is immutable`
+  assert.deepEqual(updateErrors(WORKLOAD, old, templates(template({ name: 'u' }))), [fixed])
+  assert.deepEqual(updateErrors(WORKLOAD, old, templates()), [fixed, `${at}: Required value`])
 })
 
 test('the status of a group tells of its own claims', () => {
@@ -214,6 +216,8 @@ test('the status of a group tells of its own claims', () => {
     'status.resourceClaimStatuses[1]: Duplicate value: {"name":"q","resourceClaimName":"x"}',
   ])
   assert.match(told(claim('a', { resourceClaimName: 'A_' }))[0]!, SUBDOMAIN)
+  const many = Array<object>(5).fill(claim('a'))
+  assert.match(told(...many).join(), /^\S+Statuses: Too many: 5: must have at most 4 items$/)
 })
 
 const PATH = '/apis/scheduling.k8s.io/v1alpha2/namespaces/default'

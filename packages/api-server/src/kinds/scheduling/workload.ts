@@ -30,6 +30,7 @@ export const workload: KindRules<Workload> = {
     for (const field of FIXED)
       if (!semanticallyEqual(spec?.[field], stored.spec?.[field]))
         errors.invalid(`spec.${field}`, null, 'field is immutable')
+    if (!spec?.podGroupTemplates?.length) errors.required('spec.podGroupTemplates')
   },
   columns: [nameColumn, ageColumn],
 }
