@@ -385,8 +385,11 @@ test('the first look takes NoExecute taints away, they come back at the rate of 
   const lost = ['x', 'y'].map((name) => node(name, { ready: 'Unknown', taints }))
   const world = await watching(t, { nodes: [...steady, node('c', { ready: 'True' }), ...lost] })
   const tainted = (): number => ['x', 'y'].filter((name) => world.noExecute(name).length > 0).length
-  assert.equal(tainted(), 0)
-  await world.advance(9_000, [...STEADY, 'c'])
+  // Where that meets the other taints of the node it is tried again 100 ms later, and the zone may give one back at once, with a time.
+  await world.advance(1_000, [...STEADY, 'c'])
+  const left = ['x', 'y'].flatMap((name) => world.node(name).spec?.taints ?? [])
+  assert.ok(!left.some(({ effect, timeAdded }) => effect === 'NoExecute' && !timeAdded))
+  await world.advance(8_000, [...STEADY, 'c'])
   assert.equal(tainted(), 1)
   await world.advance(10_000, [...STEADY, 'c'])
   assert.equal(tainted(), 2)

@@ -103,7 +103,7 @@ test('extract: the fields one owner applied, items by their keys, values of sets
 test('apply needs a name and an owner, refuses managedFields, and sends kind, force and subresource', async () => {
   const server = new FakeServer()
   server.put(resources.deployments, deployment())
-  const { managedFields: _, ...metadata } = deployment().metadata!
+  const { managedFields: _, resourceVersion: __, ...metadata } = deployment().metadata!
   const named = { ...metadata, name: 'web' }
   const apply = (fieldOwner: string, object: object) =>
     applyObject(server, resources.deployments, object as never, {

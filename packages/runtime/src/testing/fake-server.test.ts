@@ -53,6 +53,19 @@ test('patches: merge removes with null, JSON patch is carried out', async () => 
   assert.equal(replaced.spec?.replicas, 3)
 })
 
+test('an update and a patch that name a version are for that version', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  const { resourceVersion } = server.put(type, deployment()).metadata!
+  const named = { metadata: { name: 'web', namespace: 'default', resourceVersion } }
+  const value = { ...named, spec: { replicas: 2 } }
+  await deployments.patch('web', { type: 'merge', value })
+  const conflict = { code: 409, reason: 'Conflict' }
+  await assert.rejects(deployments.patch('web', { type: 'merge', value }), conflict)
+  await assert.rejects(deployments.update(deployment(named)), conflict)
+  await deployments.patch('web', { type: 'merge', value: { spec: { replicas: 3 } } })
+})
+
 test('asked for metadata it answers PartialObjectMetadata', async () => {
   const server = new FakeServer()
   server.put(type, deployment({ spec: { replicas: 1 } }))

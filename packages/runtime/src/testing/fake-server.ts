@@ -294,6 +294,13 @@ function resourceClient(
       throw statusError(404, 'NotFound', `${groupResourceOf(type)} "${name}" not found`)
     return found
   }
+  /** Of an update, and of what a patch makes: one that names a version is for that version. */
+  const refuseOld = (known: KubernetesObject, written: KubernetesObject): void => {
+    const version = written.metadata?.resourceVersion
+    if (version === undefined || version === known.metadata?.resourceVersion) return
+    const what = `${groupResourceOf(type)} "${known.metadata?.name}"`
+    throw statusError(409, 'Conflict', `Operation cannot be fulfilled on ${what}`)
+  }
   const client: ResourceClient<KubernetesObject> = {
     async get(name, options) {
       const answer = (await server.admit(request('get', name, options))) as KubernetesObject
@@ -334,14 +341,7 @@ function resourceClient(
       const answer = await server.admit(request('update', name, options, object))
       if (answer !== undefined) return answer as KubernetesObject
       const known = existing(name)
-      const version = object.metadata?.resourceVersion
-      if (version !== undefined && version !== known.metadata?.resourceVersion) {
-        throw statusError(
-          409,
-          'Conflict',
-          `Operation cannot be fulfilled on ${groupResourceOf(type)} "${name}"`,
-        )
-      }
+      refuseOld(known, object)
       return server.put(type, server.separated(type, known, object, options?.subresource))
     },
     async patch(name, patch: Patch, options) {
@@ -353,6 +353,7 @@ function resourceClient(
           ? applyJsonPatch(known, patch.operations as readonly JsonPatchOperation[])
           : applyMergePatch(known, patch.value)
       ) as KubernetesObject
+      refuseOld(known, patched)
       return server.put(type, server.separated(type, known, patched, options?.subresource))
     },
     apply: (name, object, options) => client.patch(name, { type: 'merge', value: object }, options),
