@@ -3,6 +3,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { findCondition, resources } from '@gyropilot/api'
 import { definitionOf } from '@gyropilot/runtime'
 import { configMap } from '../scenarios/objects.ts'
+import { isHeldBy, lettingGo } from './holding.ts'
 import { isUsers, merge, remove, somePlace } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
@@ -35,14 +36,6 @@ function gadgets({ cluster }: Hand, place?: string): readonly KubernetesObject[]
     .all(GADGETS, place)
     .filter(isUsers)
     .map((found) => ({ ...found, apiVersion: API_VERSION, kind: GADGETS.kind }))
-}
-
-const isHeld = ({ metadata }: KubernetesObject): boolean =>
-  metadata?.finalizers?.includes(FINALIZER) === true
-
-async function free(hand: Hand, gadget: KubernetesObject): Promise<void> {
-  const finalizers = gadget.metadata?.finalizers?.filter((text) => text !== FINALIZER)
-  await merge(hand, GADGETS, gadget, { metadata: { finalizers } })
 }
 
 export const customKindOperations: readonly Operation[] = [
@@ -118,24 +111,13 @@ export const customKindOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'let go an object of his own kind',
-    weight: 1,
-    async act(hand) {
-      const target = hand.pick(gadgets(hand).filter(isHeld))
-      if (target === undefined) return false
-      await free(hand, target)
-      return true
+  ...lettingGo(
+    {
+      finalizer: FINALIZER,
+      held: (hand) => gadgets(hand).filter(isHeldBy(FINALIZER)),
+      typeOf: () => GADGETS,
     },
-  },
-  {
-    name: 'let go all objects of his own kind',
-    weight: 0,
-    tidies: true,
-    async act(hand) {
-      const all = gadgets(hand).filter(isHeld)
-      for (const each of all) await free(hand, each)
-      return all.length > 0
-    },
-  },
+    { name: 'let go an object of his own kind', weight: 1 },
+    { name: 'let go all objects of his own kind' },
+  ),
 ]

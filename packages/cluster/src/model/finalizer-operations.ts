@@ -2,6 +2,7 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
 import { resourceOf } from '../simulated/objects.ts'
+import { isHeldBy, lettingGo } from './holding.ts'
 import { isUsers, merge } from './operation.ts'
 import type { Hand, Operation } from './operation.ts'
 
@@ -34,16 +35,10 @@ const TYPES: readonly ResourceType[] = [
   resources.nodes,
 ]
 
-const isHeld = ({ metadata }: KubernetesObject): boolean =>
-  metadata?.finalizers?.includes(FINALIZER) === true
+const isHeld = isHeldBy(FINALIZER)
 
 function held({ cluster }: Hand): readonly KubernetesObject[] {
   return [...new Set(TYPES)].flatMap((type) => cluster.objects.all(type).filter(isHeld))
-}
-
-async function free(hand: Hand, object: KubernetesObject): Promise<void> {
-  const finalizers = object.metadata?.finalizers?.filter((text) => text !== FINALIZER)
-  await merge(hand, resourceOf(object)!, object, { metadata: { finalizers } })
 }
 
 export const finalizerOperations: readonly Operation[] = [
@@ -64,24 +59,9 @@ export const finalizerOperations: readonly Operation[] = [
       return true
     },
   },
-  {
-    name: 'let go what is held',
-    weight: 2,
-    async act(hand) {
-      const target = hand.pick(held(hand))
-      if (target === undefined) return false
-      await free(hand, target)
-      return true
-    },
-  },
-  {
-    name: 'let go all that is held',
-    weight: 0,
-    tidies: true,
-    async act(hand) {
-      const all = held(hand)
-      for (const each of all) await free(hand, each)
-      return all.length > 0
-    },
-  },
+  ...lettingGo(
+    { finalizer: FINALIZER, held, typeOf: (object) => resourceOf(object)! },
+    { name: 'let go what is held', weight: 2 },
+    { name: 'let go all that is held' },
+  ),
 ]
