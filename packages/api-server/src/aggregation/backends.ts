@@ -2,6 +2,7 @@
  * The API servers behind APIServices, as this one speaks to them: as a front proxy that has judged who asks.
  * Contract: docs/behaviour/api-server/requests.md, "APIServices".
  */
+import { hostAndPort } from '@gyropilot/api'
 import type { Clock, Timer } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import type { Stored } from '@gyropilot/schema/objects'
@@ -11,7 +12,7 @@ import type { Tunnel } from '../http/answer.ts'
 import { CheckingAgent } from '../http/outgoing-calls/agent.ts'
 import { forward } from '../http/outgoing-calls/forward.ts'
 import type { ForwardedRequest } from '../http/outgoing-calls/forward.ts'
-import { hostAndPort, networkText } from '../http/outgoing-calls/outgoing-calls.ts'
+import { networkText } from '../http/outgoing-calls/outgoing-calls.ts'
 import type { PassedAnswer } from '../http/outgoing-calls/passed-answer.ts'
 
 const DEFAULT_PORT = 443

@@ -5,6 +5,7 @@ import {
   cidrsOverlap,
   formatCidr,
   formatIp,
+  hostAndPort,
   isStrictSubset,
   lastAddress,
   maskedCidr,
@@ -62,4 +63,9 @@ test('an address lies between the first and the last of its network', () => {
   assert.equal(formatIp(lastAddress(net)), '10.0.7.255')
   assert.equal(formatIp(lastAddress(cidr('fd00::/126'))), 'fd00::3')
   assert.equal(formatCidr(maskedCidr(cidr('10.0.6.7/22'))), '10.0.4.0/22')
+})
+
+test('a port stands behind brackets where the host has colons', () => {
+  const shown = ['10.0.0.1', 'fd00::1', 'localhost'].map((host) => hostAndPort(host, 80))
+  assert.deepEqual(shown, ['10.0.0.1:80', '[fd00::1]:80', 'localhost:80'])
 })

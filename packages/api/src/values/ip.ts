@@ -128,3 +128,8 @@ export function lastAddress(cidr: Cidr): IpAddress {
   const hostBits = BigInt((cidr.family === 4 ? 32 : 128) - cidr.bits)
   return { family: cidr.family, value: maskedCidr(cidr).value + (1n << hostBits) - 1n }
 }
+
+/** As in addresses and URLs: `10.0.0.1:80`, `[fd00::1]:80`, `localhost:80`. */
+export function hostAndPort(host: string, port: number | string): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}

@@ -9,6 +9,7 @@ import { createSecureContext } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { hostAndPort } from '@gyropilot/api'
 import { errorText, refusePlainHttp } from '@gyropilot/foundation'
 import { presentedBy } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
@@ -154,7 +155,7 @@ function listening(
   })
   return new Promise((resolve, reject) => {
     server.on('error', (error: NodeJS.ErrnoException) => {
-      const at = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+      const at = hostAndPort(host, port)
       const why = BIND_PROBLEMS[error.code ?? '']
       const told = why === undefined ? errorText(error) : `listen tcp ${at}: bind: ${why}`
       const message = `failed to create listener: failed to listen on ${at}: ${told}`

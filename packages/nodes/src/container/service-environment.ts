@@ -1,4 +1,5 @@
 /** Where services are, as variables: each by its name, in the two forms that a kubelet writes. Pure. */
+import { hostAndPort } from '@gyropilot/api'
 import type { Service } from '@gyropilot/api'
 
 const inVariable = (name: string): string => name.replaceAll('-', '_').toUpperCase()
@@ -16,7 +17,7 @@ export function serviceVariables(services: readonly Service[]): ReadonlyMap<stri
     for (const { name: portName, port } of ports)
       if (portName) variables.set(`${name}_SERVICE_PORT_${inVariable(portName)}`, String(port))
     for (const [index, { port, protocol = 'TCP' }] of ports.entries()) {
-      const url = `${protocol.toLowerCase()}://${ip.includes(':') ? `[${ip}]` : ip}:${port}`
+      const url = `${protocol.toLowerCase()}://${hostAndPort(ip, port)}`
       const prefix = `${name}_PORT_${port}_${protocol}`
       if (index === 0) variables.set(`${name}_PORT`, url)
       variables.set(prefix, url)

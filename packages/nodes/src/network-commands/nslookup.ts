@@ -1,4 +1,5 @@
 /** `nslookup NAME [SERVER]` as busybox has it: addresses only. */
+import { hostAndPort } from '@gyropilot/api'
 import type { Command } from '../shell/process.ts'
 
 const DNS_PORT = 53
@@ -14,8 +15,7 @@ export const nslookup: Command = async ({ args, place, out, err }) => {
   const asked = server ?? network.resolver
   const found = await network.lookup(name)
   if (found.kind === 'elsewhere') place.onUnknown?.(name)
-  const host = asked.includes(':') ? `[${asked}]` : asked
-  await out(`Server:\t\t${asked}\nAddress:\t${host}:${DNS_PORT}\n\n`)
+  await out(`Server:\t\t${asked}\nAddress:\t${hostAndPort(asked, DNS_PORT)}\n\n`)
   if (found.kind !== 'found') {
     await out(`** server can't find ${name}: NXDOMAIN\n\n`)
     return 1

@@ -2,7 +2,7 @@
  * The network of simulated pods: what kube-proxy, the cluster's DNS and a pod network would do with a name, an address and a
  * port, worked out when a command asks. Nothing listens, and only sessions are kept. Contract: docs/behaviour/simulation/kubelet.md, Network.
  */
-import { resources } from '@gyropilot/api'
+import { hostAndPort, resources } from '@gyropilot/api'
 import type { EndpointSlice, Pod, Service } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
@@ -347,7 +347,7 @@ class PodNetwork implements Network {
     if (!isAllowed) return { kind: 'lost' }
     if (isEncrypted && targetOf(pod, port) !== undefined) return { kind: 'elsewhere' }
     const own = this.#ownAddress(address)
-    const from = own && `${own.includes(':') ? `[${own}]` : own}:${CLIENT_PORT}`
+    const from = own && hostAndPort(own, CLIENT_PORT)
     if (protocol !== 'TCP') {
       const said = await this.#options.datagram(pod, { port, protocol, bytes, from })
       if (said !== undefined) return { kind: 'answered', bytes: said, isReal: true }

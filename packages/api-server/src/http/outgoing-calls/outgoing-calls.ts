@@ -2,9 +2,9 @@
 import { request as httpsRequest } from 'node:https'
 import type { Agent } from 'node:https'
 import type { IncomingMessage } from 'node:http'
-import { isIPv6 } from 'node:net'
 import { pipeline, type Duplex, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { hostAndPort } from '@gyropilot/api'
 import { sleep, type Clock } from '@gyropilot/foundation'
 import { readLimited } from '../limited-body.ts'
 import { HandshakeError, CheckingAgent } from './agent.ts'
@@ -315,10 +315,6 @@ export function networkText(
     default:
       return message
   }
-}
-
-export function hostAndPort(host: string, port: number | string): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 function firstLine(bytes: Uint8Array): string {
