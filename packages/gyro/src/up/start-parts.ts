@@ -1,7 +1,7 @@
 /** The parts of a cluster beside its API server. */
 import type { ClusterCertificates } from '@gyropilot/api-server'
 import { clusterCidr, givesPodRanges, simulatedNodes } from '@gyropilot/cluster/live'
-import type { IpFamily, Parts, RunningPart } from '@gyropilot/cluster/live'
+import type { Parts, RunningPart } from '@gyropilot/cluster/live'
 import { SystemHost, fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { cloudProviders } from './cloud/providers.ts'
@@ -16,7 +16,6 @@ import type { World } from './world.ts'
 export async function startParts(
   options: UpOptions,
   world: World,
-  family: IpFamily,
   parts: Pick<
     Parts,
     | 'client'
@@ -30,7 +29,8 @@ export async function startParts(
   kubeconfig: string,
   certificates?: ClusterCertificates,
 ): Promise<ManagerProcesses | undefined> {
-  const { components, controllers, election, featureGates, managers, nodes, verbosity } = options
+  const { components, controllers, election, family, featureGates, managers, nodes, verbosity } =
+    options
   const ready: Promise<void>[] = []
   let processes: ManagerProcesses | undefined
   if (components.has('controller-manager') && managers === 1) {
@@ -52,7 +52,7 @@ export async function startParts(
   if (components.has('scheduler')) ready.push(parts.startScheduler().ready)
   if (components.has('storage')) ready.push(parts.startStorage().ready)
   const hasCloud = options.cloud !== ''
-  if (hasCloud) ready.push((await startCloud(options, world, family, parts)).ready)
+  if (hasCloud) ready.push((await startCloud(options, world, parts)).ready)
   if (components.has('nodes')) {
     const withPodRanges = !components.has('controller-manager') || !givesPodRanges(controllers)
     ready.push(parts.startNodes(simulatedNodes(nodes, { withPodRanges, family, hasCloud })).ready)
@@ -66,9 +66,8 @@ export async function startParts(
 
 /** The loops of the cloud: in this process, however many other managers there are. */
 async function startCloud(
-  { cloud, cloudConfig }: UpOptions,
+  { cloud, cloudConfig, family }: UpOptions,
   { clock, random, logger }: World,
-  family: IpFamily,
   parts: Pick<Parts, 'client' | 'kubeletOf' | 'startCloudControllerManager'>,
 ): Promise<RunningPart> {
   const provider = await cloudProviders(parts).create(cloud, {

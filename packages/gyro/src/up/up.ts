@@ -1,10 +1,11 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
 import { constants, hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { hostAndPort } from '@gyropilot/api'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
 import type { ClusterCertificates, Listener, Store } from '@gyropilot/api-server'
 import { Cluster, nodeIpam, serviceRanges } from '@gyropilot/cluster/live'
-import type { ClusterOptions, IpFamily } from '@gyropilot/cluster/live'
+import type { ClusterOptions } from '@gyropilot/cluster/live'
 import {
   PrometheusRegistry,
   SystemClock,
@@ -97,7 +98,7 @@ async function runJoined(
 ): Promise<Started> {
   const { join: joinCluster } = await import('./join.ts')
   const { parts, server, kubeconfig, close } = await joinCluster(options, world)
-  const managers = await startParts(options, world, options.family, parts, kubeconfig)
+  const managers = await startParts(options, world, parts, kubeconfig)
   const facts = { ...bannerFacts(options, managers), server, kubeconfig }
   world.terminal.banner(await registration.ready(facts))
   return {
@@ -150,13 +151,13 @@ function certificatesOf({ dataDir, bindAddress }: UpOptions, world: World): Clus
 }
 
 async function runCluster(
-  options: UpOptions,
+  asked: UpOptions,
   world: World,
   registration: Registration,
 ): Promise<Started> {
   const { clock, random, logger, terminal } = world
-  const store = await openStore(options, clock)
-  const family = familyOf(options, store)
+  const store = await openStore(asked, clock)
+  const options = { ...asked, family: familyOf(asked, store) }
   const certificates = certificatesOf(options, world)
   const metrics = new PrometheusRegistry()
   exposeProcessMetrics(metrics)
@@ -170,8 +171,8 @@ async function runCluster(
     certificates,
     ...outside,
     nextTurn: settle,
-    configuration: { nodeIpam: nodeIpam(family) },
-    ...serverSettings(options, family),
+    configuration: { nodeIpam: nodeIpam(options.family) },
+    ...serverSettings(options),
   })
   const place = resolve(placeOf(options))
   const ports = portsToTry({ ...options, kept: keptPort(place) })
@@ -180,7 +181,7 @@ async function runCluster(
   const isKept = (options.dataDir !== '' || moved) && rememberPort(place, listener.port)
   await cluster.start()
   const host = LOOPBACK_OF.get(options.bindAddress) ?? options.bindAddress
-  const server = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+  const server = `https://${hostAndPort(host, listener.port)}`
   const text = kubeconfigText({
     server,
     authorityPem: certificates.authority.certificatePem,
@@ -190,7 +191,7 @@ async function runCluster(
   const { path: kubeconfig, note } = writeKubeconfig(options, text, listener.port)
   const { certificatePem: authorityPem } = certificates.authority
   const [managers] = await Promise.all([
-    startParts(options, world, family, cluster, kubeconfig, certificates),
+    startParts(options, world, cluster, kubeconfig, certificates),
     publishClusterInfo(cluster.client(), clock, { server, authorityPem }),
   ])
   const portNote = moved
@@ -216,10 +217,15 @@ async function runCluster(
   }
 }
 
-function serverSettings(
-  { runtimeConfig, featureGates, token }: UpOptions,
-  family: IpFamily,
-): Pick<ClusterOptions, 'runtimeConfig' | 'featureGates' | 'serverOptions' | 'administratorToken'> {
+function serverSettings({
+  runtimeConfig,
+  featureGates,
+  token,
+  family,
+}: UpOptions): Pick<
+  ClusterOptions,
+  'runtimeConfig' | 'featureGates' | 'serverOptions' | 'administratorToken'
+> {
   return {
     runtimeConfig,
     featureGates: Object.fromEntries(featureGates),
