@@ -78,6 +78,7 @@ export {
 export * from './ownership/owner-references.ts'
 export * from './ownership/finalizers.ts'
 export * from './conditions.ts'
+export * from './storage-versions.ts'
 export { compareTimes, elapsedSince, parseTime } from './values/time.ts'
 export * from './pods/pod-requests.ts'
 export * from './pods/pods.ts'

@@ -2,10 +2,10 @@
  * The StorageVersions in which a server says how it keeps its objects, so that others know whether they can read them.
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "StorageVersion".
  */
-import type { ServerStorageVersion } from '@gyropilot/api'
+import { withStorageVersions } from '@gyropilot/api'
+import type { ServerStorageVersion, StorageVersionStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
-import type { Stored } from '@gyropilot/schema/objects'
 import { earlierVersions } from '../handlers/bodies/known-kinds.ts'
 import { compareVersions } from '../registry/resource-registry.ts'
 import type { ResourceRegistry, ServedResource } from '../registry/resource-registry.ts'
@@ -44,10 +44,11 @@ export function announceStorageVersions({
     if (registry.preferred(group, plural) !== resource || keptElsewhere(resource)) continue
     const metadata = { name: `${group === '' ? 'core' : group}.${plural}` }
     const before = keeper.get(STORAGE_VERSIONS, { metadata })
-    const others: readonly ServerStorageVersion[] = before?.['status']?.storageVersions ?? []
+    const told: StorageVersionStatus = before?.['status'] ?? {}
+    const others = told.storageVersions ?? []
     const own = { apiServerID, ...versionsOf(resource, registry) }
     const servers = [...others.filter((server) => server.apiServerID !== apiServerID), own]
-    const status = statusOf(servers, before, nowText)
+    const status = withStorageVersions(told, servers, nowText)
     if (before === undefined) keeper.create(STORAGE_VERSIONS, { metadata, spec: {}, status })
     else keeper.replace(STORAGE_VERSIONS, { ...before, status })
   }
@@ -80,29 +81,4 @@ function versionsOf(
 
 function versionIn(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf('/') + 1)
-}
-
-function statusOf(
-  servers: readonly ServerStorageVersion[],
-  before: Stored | undefined,
-  nowText: string,
-): object {
-  const versions = new Set(servers.map(({ encodingVersion }) => encodingVersion))
-  const common = versions.size === 1 ? servers[0]!.encodingVersion : undefined
-  const [state, verb] = common === undefined ? ['False', 'Unset'] : ['True', 'Set']
-  const type = 'AllEncodingVersionsEqual'
-  const known = (before?.['status']?.conditions ?? []).find((one: Stored) => one['type'] === type)
-  const lastTransitionTime = known?.status === state ? known.lastTransitionTime : nowText
-  const condition = {
-    type,
-    status: state,
-    lastTransitionTime,
-    reason: `CommonEncodingVersion${verb}`,
-    message: `Common encoding version ${verb!.toLowerCase()}`,
-  }
-  return {
-    storageVersions: servers,
-    ...(common === undefined ? {} : { commonEncodingVersion: common }),
-    conditions: [condition],
-  }
 }

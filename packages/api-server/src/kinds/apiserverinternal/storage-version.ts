@@ -4,6 +4,7 @@ import type {
   StorageVersionCondition,
   StorageVersionStatus,
 } from '@gyropilot/api'
+import { commonEncodingVersion } from '@gyropilot/api'
 import { givenValue } from '@gyropilot/schema/decode'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -118,8 +119,7 @@ function validateCommonVersion(
   { storageVersions = [], commonEncodingVersion: told }: StoredOf<StorageVersionStatus>,
   errors: FieldErrors,
 ): void {
-  const versions = new Set(storageVersions.map(({ encodingVersion = '' }) => encodingVersion))
-  const [common] = versions.size === 1 ? versions : []
+  const common = commonEncodingVersion(storageVersions)
   const at = 'status.commonEncodingVersion'
   if (common === undefined) {
     if (told !== undefined)
