@@ -18,12 +18,12 @@ await measuredRun('quotas', 1000, async ({ client, namespace, count, startManage
       .items)
       if (
         metadata?.namespace?.startsWith(namespace) &&
-        Number(status?.used?.['count/configmaps']) === wanted
+        Number(status?.used?.['count/secrets']) === wanted
       )
         reached += 1
     return reached === count
   }
-  const hard = { 'count/configmaps': '100', pods: '10', 'requests.cpu': '4', services: '10' }
+  const hard = { 'count/secrets': '100', pods: '10', 'requests.cpu': '4', services: '10' }
   await forEach(count, (index) =>
     client.resource(resources.namespaces).create({ metadata: { name: nameOf(index) } }),
   )
@@ -43,7 +43,7 @@ await measuredRun('quotas', 1000, async ({ client, namespace, count, startManage
     () =>
       forEach(count * OBJECTS_EACH, (index) =>
         client
-          .resource(resources.configmaps, nameOf(index % count))
+          .resource(resources.secrets, nameOf(index % count))
           .create({ metadata: { name: `c-${index}` } }),
       ),
     used(OBJECTS_EACH),
@@ -52,7 +52,7 @@ await measuredRun('quotas', 1000, async ({ client, namespace, count, startManage
     'all of them deleted',
     () =>
       forEach(count, (index) =>
-        client.resource(resources.configmaps, nameOf(index)).deleteCollection(),
+        client.resource(resources.secrets, nameOf(index)).deleteCollection(),
       ),
     used(0),
   )
