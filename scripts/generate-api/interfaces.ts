@@ -14,7 +14,6 @@ const WIRE_FORMS: Readonly<Record<string, string>> = {
   FieldsV1: '{ readonly [field: string]: unknown }',
   RawExtension: '{ readonly [field: string]: unknown }',
   Patch: '{ readonly [field: string]: unknown }',
-  CustomResourceSubresourceStatus: '{ readonly [field: string]: unknown }',
   JSON: 'JsonValue',
   JSONSchemaPropsOrArray: 'JSONSchemaProps | readonly JSONSchemaProps[]',
   JSONSchemaPropsOrBool: 'JSONSchemaProps | boolean',

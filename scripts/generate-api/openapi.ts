@@ -62,7 +62,8 @@ const META_PACKAGES = [
 ]
 
 /** Structs that have no fields, which the documents tell as they tell of objects with any fields. */
-const WITHOUT_FIELDS = /\.(?:BasicSchedulingPolicy|StorageVersionSpec)$/
+const WITHOUT_FIELDS =
+  /\.(?:BasicSchedulingPolicy|CustomResourceSubresourceStatus|StorageVersionSpec)$/
 
 function moduleOf(packageName: string): string {
   if (META_PACKAGES.includes(packageName)) return 'meta-v1'

@@ -15,7 +15,6 @@ const SCALARS: Readonly<Record<string, string>> = {
   FieldsV1: 'fields-v1',
   RawExtension: 'raw',
   Patch: 'raw',
-  CustomResourceSubresourceStatus: 'raw',
   JSON: 'json',
   JSONSchemaPropsOrArray: 'json-schema-or-array',
   JSONSchemaPropsOrBool: 'json-schema-or-boolean',

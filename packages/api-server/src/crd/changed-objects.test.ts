@@ -159,12 +159,12 @@ test('values of additionalProperties true lose their own fields', async () => {
 
 test('whoever adds a finalizer that names no domain is warned', async () => {
   const server = await serverWith({})
-  const advice =
-    'prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers'
-  const warned = (name: string): string => `299 - "metadata.finalizers: \\"${name}\\": ${advice}"`
-  const finalizers = ['b', 'a', 'x.io/c', 'foregroundDeletion']
+  const warned = (name: string, path = ''): string =>
+    `299 - "metadata.finalizers: \\"${name}\\": prefer a domain-qualified finalizer name ${path}to avoid accidental conflicts with other finalizer writers"`
+  const finalizers = ['b', 'a', 'x.io', 'x.io/c', 'foregroundDeletion']
   const created = await server.request('POST', PARTS, part({}, { finalizers }))
-  assert.deepEqual(created.headers['warning'], [warned('a'), warned('b')])
+  const named = warned('x.io', 'including a path (/) ')
+  assert.deepEqual(created.headers['warning'], [warned('a'), warned('b'), named])
   const added = await patch(server, { metadata: { finalizers: [...finalizers, 'z'] } })
   assert.deepEqual(added.headers['warning'], [warned('z')])
   const kept = await patch(server, { metadata: { labels: { l: 'x' } } })

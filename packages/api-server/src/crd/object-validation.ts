@@ -89,12 +89,12 @@ export function warningsOf(object: Stored, stored: Stored | undefined): readonly
 function finalizerWarnings(object: Stored, stored: Stored | undefined): readonly string[] {
   const before: readonly string[] = stored?.['metadata'].finalizers ?? []
   const now: readonly string[] = object['metadata'].finalizers ?? []
-  const advice =
-    'prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers'
+  const advice = (name: string): string =>
+    `prefer a domain-qualified finalizer name ${name.includes('.') ? 'including a path (/) ' : ''}to avoid accidental conflicts with other finalizer writers`
   return [...new Set(now)]
     .filter((name) => !before.includes(name) && !isKnownFinalizer(name))
     .toSorted(compareStrings)
-    .map((name) => `metadata.finalizers: ${goQuote(name)}: ${advice}`)
+    .map((name) => `metadata.finalizers: ${goQuote(name)}: ${advice(name)}`)
 }
 
 function validateByRules(

@@ -9,6 +9,7 @@ import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { MAX_REQUEST_BYTES, SELF_TYPE, declaredType } from '@gyropilot/cel/schema-types'
 import { WrongType, compileRule, ruleEnvironment, rulesAt, whyNot } from './rules.ts'
 import type { RuleSource } from './rules.ts'
+import { foreignKeyword } from './schemas/foreign-keyword.ts'
 import { followPath } from './schemas/field-path.ts'
 import { additionalOf, hasRules, itemsOf, propertiesOf } from './schemas/structural-schema.ts'
 import type { PlaceRules, RulePlace } from './schemas/openapi-validation.ts'
@@ -121,6 +122,8 @@ export class RuleCheck implements PlaceRules {
     const at = `${path}.fieldPath`
     if (fieldPath.trim() === '') errors.invalid(at, fieldPath, 'must be non-empty if specified')
     if (hasLineBreak(fieldPath)) errors.invalid(at, fieldPath, 'must not contain line breaks')
+    // Where the path leads is not known in a schema that is none.
+    if (foreignKeyword(typed) !== undefined) return
     const { problem } = followPath(fieldPath, typed, { from: '', brackets: true })
     if (problem !== undefined) errors.invalid(at, fieldPath, 'must be a valid path')
   }

@@ -20,6 +20,7 @@ const OFF: ReadonlySet<string> = new Set([
   'DRAWorkloadResourceClaims',
   'GenericWorkload',
   'HPAScaleToZero',
+  'ImageVolumeWithDigest',
   'MaxUnavailableStatefulSet',
   'PodCertificateRequest',
   'StorageVersionAPI',
@@ -102,6 +103,13 @@ const GUARDED_FIELDS: readonly GuardedField[] = [
     kind: 'Pod',
     path: 'status.nodeAllocatableResourceClaimStatuses',
   },
+  ...(['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const).map(
+    (list) => ({
+      gate: 'ImageVolumeWithDigest',
+      kind: 'Pod',
+      path: `status.${list}[].volumeMounts[].volumeStatus`,
+    }),
+  ),
   { gate: 'CoordinatedLeaderElection', kind: 'Lease', path: 'spec.strategy' },
   { gate: 'CoordinatedLeaderElection', kind: 'Lease', path: 'spec.preferredHolder' },
   ...(['containers', 'initContainers', 'ephemeralContainers'] as const).map((list) => ({
@@ -201,13 +209,18 @@ function visitHolders(
   depth = 0,
 ): void {
   if (value === undefined || value === null) return
-  const { steps, having } = place
+  const { steps } = place
   const step = steps[depth]!
   if (depth === steps.length - 1) {
     const found = value[step]
-    if (found !== undefined && found !== null && (having === undefined || found[having]))
-      visit(value, step)
+    if (found !== undefined && found !== null && hasMember(found, place)) visit(value, step)
   } else if (step.endsWith('[]'))
     for (const item of value[step.slice(0, -2)] ?? []) visitHolders(item, place, visit, depth + 1)
   else visitHolders(value[step], place, visit, depth + 1)
+}
+
+/** A member that goes alone counts where it is empty too. */
+function hasMember(found: Stored, { having, memberOnly }: Place): boolean {
+  if (having === undefined) return true
+  return memberOnly ? (found[having] ?? undefined) !== undefined : Boolean(found[having])
 }

@@ -69,7 +69,11 @@ export function checkNewMetadata(
   object: Stored,
   errors: FieldErrors,
 ): void {
-  validateMetadata(object, resource.info.namespaced, nameCheckOf(resource.rules), errors)
+  const check = nameCheckOf(resource.rules)
+  const { info } = resource
+  // Their rules ask nothing more of finalizers.
+  const judge = isCoreEvent(info) ? validateCommonMetadata : validateMetadata
+  judge(object, info.namespaced, check, errors)
 }
 
 /** What the server asks of names that the kind's own rules do not judge, once they have found nothing else. */

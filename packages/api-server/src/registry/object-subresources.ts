@@ -14,7 +14,7 @@ const METADATA_KEPT = new Set([
 ])
 
 const WHAT_PEOPLE_SAY = ['labels', 'annotations', 'finalizers', 'ownerReferences']
-const WHAT_CHANGES = [...WHAT_PEOPLE_SAY, 'deletionTimestamp', 'generation']
+const WHAT_CHANGES = [...WHAT_PEOPLE_SAY, 'deletionTimestamp', 'generation', 'selfLink']
 
 /** Kinds whose status subresource leaves these fields of metadata as they are, and judges what is said of others. */
 const METADATA_FIELDS_KEPT: Readonly<Record<string, readonly string[]>> = {

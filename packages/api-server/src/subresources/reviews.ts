@@ -109,16 +109,23 @@ function checkNamespaceAsked({ body }: SubresourceCall): void {
   if (!body!['spec']?.namespace) throw badRequest('no namespace on request')
 }
 
+/** What a client says of the status stays where nothing is found out. */
 function tokenStatus(authentication: Authentication, call: SubresourceCall): unknown {
-  const { token = '', audiences } = call.body!['spec'] ?? {}
+  const { spec, status = {} } = call.body!
+  const { token = '', audiences } = spec ?? {}
   const asked: readonly string[] | undefined = audiences?.length > 0 ? audiences : undefined
   const found = authentication.authenticateToken(token, asked)
   if (found === undefined) {
     const problem = authentication.tokenProblem(token, asked)
     const error = 'invalid bearer token'
-    return { user: {}, error: problem === undefined ? error : `[${error}, ${problem}]` }
+    return { user: {}, ...status, error: problem === undefined ? error : `[${error}, ${problem}]` }
   }
-  return { authenticated: true, user: userInfoBody(found.user), audiences: found.audiences }
+  return {
+    ...status,
+    authenticated: true,
+    user: userInfoBody(found.user),
+    audiences: found.audiences,
+  }
 }
 
 function checkAttributes(

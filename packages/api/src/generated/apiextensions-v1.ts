@@ -78,7 +78,8 @@ export interface CustomResourceSubresourceScale {
   readonly statusReplicasPath: string
 }
 
-export type CustomResourceSubresourceStatus = { readonly [field: string]: unknown }
+export interface CustomResourceSubresourceStatus {
+}
 
 export interface CustomResourceSubresources {
   readonly scale?: CustomResourceSubresourceScale

@@ -1,4 +1,4 @@
-import { byString } from '@gyropilot/foundation'
+import { byString, goFloat } from '@gyropilot/foundation'
 
 /** A JSON value as Go prints it with `%v`: `map[a:1 b:[x y]]`. Patch errors quote values in this form. */
 export function goFormat(value: unknown): string {
@@ -11,7 +11,15 @@ export function goFormat(value: unknown): string {
       .map(([key, field]) => `${key}:${goFormat(field)}`)
     return `map[${fields.join(' ')}]`
   }
-  return String(value)
+  return isFloat(value) ? goFloat(Number(value)) : String(value)
+}
+
+const INT64_LIMIT = 2n ** 63n
+
+/** Integers that do not fit are floats to Go. */
+function isFloat(value: unknown): boolean {
+  if (typeof value === 'bigint') return value >= INT64_LIMIT || value < -INT64_LIMIT
+  return typeof value === 'number' && !Number.isSafeInteger(value)
 }
 
 /** The Go type of a decoded JSON value: `map[string]interface {}`, `[]interface {}`, `string`, `int64`, ... */

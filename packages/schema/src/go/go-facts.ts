@@ -297,6 +297,7 @@ function isZero(value: unknown): boolean {
 /** Structs whose fields reach the wire through an embedded struct, which decode errors name. */
 const EMBEDDED: Readonly<Record<string, { readonly name: string; readonly own: string }>> = {
   'core-v1.Volume': { name: 'VolumeSource', own: 'name' },
+  'core-v1.PersistentVolumeClaim': { name: 'TypeMeta', own: 'metadata spec status' },
   'core-v1.PersistentVolumeSpec': {
     name: 'PersistentVolumeSource',
     own: 'capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName mountOptions volumeMode nodeAffinity volumeAttributesClassName',

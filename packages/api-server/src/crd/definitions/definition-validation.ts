@@ -7,7 +7,7 @@ import { nameCheckOf, type NameCheck } from '@gyropilot/schema/validation/metada
 import { validateConversion } from '../conversion-validation.ts'
 import { hasDefaults, validateSchema } from '../schemas/schema-validation.ts'
 import { internalVersions, partOf, type Per, type Version } from './versions.ts'
-import { followPath } from '../schemas/field-path.ts'
+import { validateSelectableFields } from './selectable-fields.ts'
 import { simplePath } from '../schemas/structural-schema.ts'
 import type { Schema } from '../schemas/structural-schema.ts'
 
@@ -245,7 +245,7 @@ function validateVersionParts(
       )
     else if (!selectable.perVersion && (schema.perVersion || openApi === undefined))
       errors.invalid(path, '', 'may only be set when validations.schema is included')
-    else validateSelectableFields(version['selectableFields'], openApi, path, errors)
+    else validateSelectableFields(version['selectableFields'], openApi, own, errors)
   }
 }
 
@@ -310,42 +310,6 @@ function validateColumns(columns: readonly Stored[], path: string, errors: Field
     else if (!jsonPath.startsWith('.'))
       errors.invalid(`${at}.JSONPath`, jsonPath, 'must be a simple json path starting with .')
   }
-}
-
-const SELECTABLE_FIELDS_MAX = 8
-
-function validateSelectableFields(
-  fields: readonly Stored[],
-  schema: Schema | undefined,
-  path: string,
-  errors: FieldErrors,
-): void {
-  const good = new Set<string>()
-  const seen = new Set<string>()
-  for (const [index, { jsonPath = '' }] of fields.entries()) {
-    const at = `${path}[${index}].jsonPath`
-    if (jsonPath === '') {
-      errors.required(at)
-      continue
-    }
-    const { names, problem, node } = followPath(jsonPath, schema, { from: '', brackets: false })
-    if (problem !== undefined) {
-      errors.invalid(at, jsonPath, `is an invalid path: ${problem}`)
-      continue
-    }
-    if (names[0] === 'metadata')
-      errors.invalid(at, jsonPath, 'must not point to fields in metadata')
-    else if (!['string', 'boolean', 'integer'].includes(node?.type ?? ''))
-      errors.invalid(
-        at,
-        jsonPath,
-        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-      )
-    else good.add(jsonPath)
-    if (seen.has(jsonPath)) errors.duplicate(at, jsonPath)
-    seen.add(jsonPath)
-  }
-  if (good.size > SELECTABLE_FIELDS_MAX) errors.tooMany(path, good.size, SELECTABLE_FIELDS_MAX)
 }
 
 export function validateStoredVersions(object: Stored, errors: FieldErrors): void {

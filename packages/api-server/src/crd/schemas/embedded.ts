@@ -39,6 +39,16 @@ export function walkEmbedded(
   }
 }
 
+/** Of several values of a wrong type the first by name is told: kube-apiserver writes a free-form object anew, by its keys, to read this part. */
+export function decodeObjectMeta(metadata: unknown): ReturnType<typeof decodePart> {
+  try {
+    return decodePart('meta-v1.ObjectMeta', metadata)
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    return decodePart('meta-v1.ObjectMeta', sortedJson(metadata))
+  }
+}
+
 /** Brings its metadata to the form of ObjectMeta, in place, and answers the problems found. The first value of a wrong type goes to `errors`. */
 export function coerceEmbedded(
   embedded: JsonObject,
@@ -54,7 +64,7 @@ export function coerceEmbedded(
   const { metadata } = embedded
   if (metadata === undefined) return []
   try {
-    const decoded = decodePart('meta-v1.ObjectMeta', metadata)
+    const decoded = decodeObjectMeta(metadata)
     embedded['metadata'] = decoded.object
     return decoded.problems
   } catch (error) {

@@ -137,8 +137,11 @@ class OpenApiCheck {
   }
 }
 
-function times(cardinality: number | undefined, bound: number | undefined): number | undefined {
-  return cardinality === undefined || bound === undefined ? undefined : cardinality * bound
+function times(
+  cardinality: number | undefined,
+  bound: number | bigint | undefined,
+): number | undefined {
+  return cardinality === undefined || bound === undefined ? undefined : cardinality * Number(bound)
 }
 
 /** The schemas of a map, by name. */

@@ -1,8 +1,8 @@
 /** Drops what a schema does not know. Contract: docs/behaviour/api-server/custom-resources.md, Pruning. */
 import { compareStrings } from '@gyropilot/foundation'
-import { DecodeError, decodePart } from '@gyropilot/schema/decode'
+import { DecodeError } from '@gyropilot/schema/decode'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
-import { coerceEmbedded, walkEmbedded } from './embedded.ts'
+import { coerceEmbedded, decodeObjectMeta, walkEmbedded } from './embedded.ts'
 import {
   additionalOf,
   childPath,
@@ -77,7 +77,7 @@ export function decodeMetadata(object: JsonObject, schema: Schema | undefined): 
     for (const problem of found) problems.push(problem.replace(' field "', ` field "${path}.`))
   }
   if (object['metadata'] !== undefined) {
-    const decoded = decodePart('meta-v1.ObjectMeta', object['metadata'])
+    const decoded = decodeObjectMeta(object['metadata'])
     object['metadata'] = decoded.object
     tell(decoded.problems, 'metadata', own)
   }

@@ -5,10 +5,11 @@ import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { givenEmpties } from '@gyropilot/schema/given-value'
 import { RuleCheck } from '../rule-validation.ts'
 import { checkDefaults } from './default-validation.ts'
+import { foreignKeyword, foreignProblem } from './foreign-keyword.ts'
 import { internalSchema } from './internal-schema.ts'
 import { checkOpenApi } from './openapi-validation.ts'
 import { structuralProblems } from './structural-validation.ts'
-import { isObject } from './structural-schema.ts'
+import { partsOf } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
 
 /** Checks the schema of one version; `path` ends in `openAPIV3Schema`. `stored`: the schema before an update. */
@@ -42,51 +43,12 @@ function checkStructure(schema: Schema, path: string, errors: FieldErrors): bool
 
 function refuseUnknown(schema: Schema, path: string, errors: FieldErrors): void {
   const keyword = foreignKeyword(schema)
-  if (keyword !== undefined)
-    errors.invalid(path, '', `OpenAPIV3Schema '${keyword.replace('$', '')}' is not supported`)
-}
-
-const FOREIGN: readonly (keyof Schema)[] = [
-  'id',
-  '$schema',
-  '$ref',
-  'definitions',
-  'dependencies',
-  'patternProperties',
-  'additionalItems',
-]
-
-/** Anywhere in the schema. */
-function foreignKeyword(schema: Schema): string | undefined {
-  for (const keyword of FOREIGN) {
-    const value = schema[keyword]
-    const isEmpty =
-      value === undefined ||
-      value === '' ||
-      value === false ||
-      (isObject(value) && Object.keys(value).length === 0)
-    if (!isEmpty) return keyword
-  }
-  if (Array.isArray(schema.items)) return 'items'
-  const preserve = 'x-kubernetes-preserve-unknown-fields'
-  if (schema[preserve] === false) return preserve
-  for (const part of partsOf(schema)) {
-    const found = foreignKeyword(part)
-    if (found !== undefined) return found
-  }
-  return undefined
+  if (keyword !== undefined) errors.invalid(path, '', foreignProblem(keyword))
 }
 
 /** Branches included. */
 export function hasDefaults(schema: Schema | undefined): boolean {
   return schema !== undefined && (schema.default !== undefined || partsOf(schema).some(hasDefaults))
-}
-
-function partsOf(schema: Schema): readonly Schema[] {
-  const { items, additionalProperties, not, properties, allOf, anyOf, oneOf } = schema
-  return [items, additionalProperties, not, ...Object.values(properties ?? {})]
-    .concat(allOf ?? [], anyOf ?? [], oneOf ?? [])
-    .filter((part) => isObject(part)) as Schema[]
 }
 
 /** With a status subresource the root only describes an object, because spec and status are written apart. */

@@ -94,3 +94,11 @@ export function simplePath(path: string): readonly string[] {
   }
   return names
 }
+
+/** The schemas right below this one, those of its branches included. */
+export function partsOf(schema: Schema): readonly Schema[] {
+  const { items, additionalProperties, not, properties, allOf, anyOf, oneOf } = schema
+  return [items, additionalProperties, not, ...Object.values(properties ?? {})]
+    .concat(allOf ?? [], anyOf ?? [], oneOf ?? [])
+    .filter((part) => isObject(part)) as Schema[]
+}

@@ -26,6 +26,7 @@ import {
 } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { ConversionError, DecodeError } from '@gyropilot/schema'
+import { dropUnreadable } from './applied-metadata.ts'
 import { unconverted } from './unconverted.ts'
 import {
   NULL_VERSION,
@@ -194,6 +195,7 @@ function decodeConverted(value: unknown, decoding: Decoding): ReturnType<typeof 
 /** What server-side apply made, decoded and defaulted. Built-in kinds are filled in as by strategic merge. Throws 500. */
 export function appliedDraft(merged: Draft, configuration: Stored, decoding: Decoding): Draft {
   if (decoding.resource?.custom === true) {
+    dropUnreadable(merged['metadata'])
     const body = { value: merged, occurrences: undefined, problems: [], bytes: new Uint8Array(0) }
     return decodeDraft(body, { ...decoding, keepsNulls: true })
   }

@@ -98,7 +98,6 @@ function validateApiVersion(text: string, errors: FieldErrors, field: string): v
 
 function validatePolicySpec(
   spec: StoredOf<ValidatingAdmissionPolicySpec>,
-  expressions: ExpressionCheck,
   errors: FieldErrors,
 ): void {
   if (spec.failurePolicy === undefined) errors.required('spec.failurePolicy')
@@ -112,6 +111,13 @@ function validatePolicySpec(
     if ((spec.matchConstraints.resourceRules ?? []).length === 0)
       errors.required('spec.matchConstraints.resourceRules')
   }
+}
+
+function validatePolicyExpressions(
+  spec: StoredOf<ValidatingAdmissionPolicySpec>,
+  expressions: ExpressionCheck,
+  errors: FieldErrors,
+): void {
   const conditions = spec.matchConditions ?? []
   validateMatchConditions(conditions, expressions, errors, 'spec.matchConditions')
   validateVariables(spec, expressions, errors)
@@ -258,7 +264,8 @@ export const validatingAdmissionPolicy: KindRules<ValidatingAdmissionPolicy> = {
   validate(object, errors) {
     const spec = object.spec ?? {}
     const expressions = new ExpressionCheck(spec)
-    validatePolicySpec(spec, expressions, errors)
+    validatePolicySpec(spec, errors)
+    validatePolicyExpressions(spec, expressions, errors)
     validateValidations(spec, expressions, errors)
     validateAuditAnnotations(object, expressions, errors)
   },
@@ -329,8 +336,9 @@ export const mutatingAdmissionPolicy: KindRules<MutatingAdmissionPolicy> = {
   validate(object, errors) {
     const spec = object.spec ?? {}
     const expressions = new ExpressionCheck(spec, true)
-    validatePolicySpec(spec, expressions, errors)
+    validatePolicySpec(spec, errors)
     validateMutableOperations(spec.matchConstraints, errors, 'spec.matchConstraints')
+    validatePolicyExpressions(spec, expressions, errors)
     if ((spec.mutations ?? []).length === 0)
       errors.required('spec.mutations', 'mutations must contain at least one item')
     for (const [index, mutation] of (spec.mutations ?? []).entries())

@@ -33,7 +33,9 @@ function validateServicePort(
 function validatePath(path: string, errors: FieldErrors, field: string): void {
   if (path === '/') return
   if (!path.startsWith('/')) errors.invalid(field, path, "must start with a '/'")
-  const segments = path.slice(1).replace(/\/$/, '').split('/')
+  // The first byte is taken for the slash: of a longer character the rest stays, and is no name.
+  const rest = path.startsWith('/') ? path.slice(1) : Buffer.from(path).toString('latin1').slice(1)
+  const segments = rest.replace(/\/$/, '').split('/')
   for (const [index, segment] of segments.entries()) {
     const messages = segment === '' ? [' may not be empty'] : subdomainMessages(segment)
     for (const message of messages) errors.invalid(field, path, `segment[${index}]${message}`)

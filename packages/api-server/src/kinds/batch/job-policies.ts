@@ -5,6 +5,7 @@ import type {
   SuccessPolicyRule,
 } from '@gyropilot/api'
 import type { Stored, StoredOf } from '../../registry/kind-rules.ts'
+import { givenValue } from '@gyropilot/schema/given-value'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { countIndexes } from './job-indexes.ts'
@@ -99,13 +100,12 @@ function validateExitCodes(
 }
 
 /** What a success policy prints as when the job has no indexes at all. */
-function policyForm(rules: readonly StoredOf<SuccessPolicyRule>[]): Stored {
-  return {
-    Rules: rules.map((rule) => ({
-      SucceededIndexes: rule.succeededIndexes ?? null,
-      SucceededCount: rule.succeededCount ?? null,
-    })),
-  }
+function policyForm({ successPolicy }: StoredOf<JobSpec>): Stored {
+  const rules = successPolicy?.rules?.map((rule) => ({
+    SucceededIndexes: rule.succeededIndexes ?? null,
+    SucceededCount: rule.succeededCount ?? null,
+  }))
+  return { Rules: rules ?? givenValue(successPolicy, 'rules') }
 }
 
 const INDEXES_LIMIT_BYTES = 64 * 1024
@@ -118,7 +118,7 @@ export function validateSuccessPolicy(
   const rules = spec.successPolicy?.rules ?? []
   const at = `${field}.successPolicy`
   if (spec.completionMode !== 'Indexed') {
-    errors.invalid(at, policyForm(rules), 'requires indexed completion mode')
+    errors.invalid(at, policyForm(spec), 'requires indexed completion mode')
     return
   }
   if (rules.length === 0)

@@ -57,13 +57,18 @@ function validateResources(
   }
 }
 
-function validateStatus(status: StoredOf<NodeStatus> | undefined, errors: FieldErrors): void {
-  validateAddresses(status?.addresses, errors)
+function validateCapacity(status: StoredOf<NodeStatus> | undefined, errors: FieldErrors): void {
   validateResources(status?.capacity, errors, 'status.capacity')
   validateResources(status?.allocatable, errors, 'status.allocatable')
-  validateFeatures(status?.declaredFeatures ?? [], errors)
 }
 
+/** Of whole nodes only: what kubelets write is not asked. The path is kube-apiserver's. */
+function validateSwap(capacity: number | undefined, errors: FieldErrors): void {
+  if (capacity !== undefined && capacity <= 0)
+    errors.invalid('metadata.nodeSwapStatus.capacity', capacity, 'must be greater than zero')
+}
+
+const FEATURE_LENGTH_MAX = 253
 const FEATURE = /^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/
 
 function validateFeatures(features: readonly string[], errors: FieldErrors): void {
@@ -73,7 +78,13 @@ function validateFeatures(features: readonly string[], errors: FieldErrors): voi
     if (before === feature) errors.duplicate(at, feature)
     else if (before !== undefined && before > feature)
       errors.invalid(at, feature, 'list must be sorted alphabetically')
-    if (!FEATURE.test(feature))
+    if (feature.length > FEATURE_LENGTH_MAX)
+      errors.invalid(
+        at,
+        feature,
+        `invalid feature name ${goQuote(feature)}: must be no more than ${FEATURE_LENGTH_MAX} characters`,
+      )
+    else if (!FEATURE.test(feature))
       errors.invalid(
         at,
         feature,
@@ -150,6 +161,7 @@ export const node: KindRules<Node> = {
   // Unlike all others, nodes keep the status they are created with.
   prepareForCreate(object) {
     delete object.spec?.configSource
+    delete object.status?.config
     object.status ??= emptyStatus({ group: '', version: 'v1', kind: 'Node' })
   },
   prepareForUpdate(object, stored) {
@@ -158,13 +170,16 @@ export const node: KindRules<Node> = {
   },
   validate(object, errors) {
     validateTaints(object.spec?.taints, errors)
-    validateStatus(object.status, errors)
+    validateCapacity(object.status, errors)
+    validateSwap(object.status?.nodeInfo?.swap?.capacity, errors)
+    validateFeatures(object.status?.declaredFeatures ?? [], errors)
     const cidrs: readonly string[] = object.spec?.podCIDRs ?? []
     for (const [index, cidr] of cidrs.entries())
       validateCidr(cidr, errors, `spec.podCIDRs[${index}]`)
     if (cidrs.length > 1) validateFamilies(cidrs, errors)
   },
   validateUpdate(object, stored, errors) {
+    validateAddresses(object.status?.addresses, errors)
     const before = stored.spec ?? {}
     const now = object.spec ?? {}
     if ((before.podCIDRs ?? []).length > 0 && !deepEqual(before.podCIDRs, now.podCIDRs)) {
@@ -188,7 +203,11 @@ export const node: KindRules<Node> = {
     prepareForUpdate(object, stored) {
       if (!stored.status?.config) delete object.status?.config
     },
-    validateUpdate: (object, _stored, errors) => validateStatus(object.status, errors),
+    validateUpdate({ status }, _stored, errors) {
+      validateCapacity(status, errors)
+      validateFeatures(status?.declaredFeatures ?? [], errors)
+      validateAddresses(status?.addresses, errors)
+    },
   },
   selectableFields: {
     'spec.unschedulable': (object) => String(object.spec?.unschedulable === true),

@@ -57,7 +57,6 @@ function validate(
     errors.invalid('spec.pool.generation', generation, 'must be greater than or equal to zero')
   if (stored !== undefined) validateKept(spec, stored.spec ?? {}, errors)
   validatePlace(spec, errors)
-  validateSharedCounters(spec.sharedCounters ?? [], errors)
   const devices = spec.devices ?? []
   // Lists that are empty are given all the same.
   if (givenValue(spec, 'devices') !== null && givenValue(spec, 'sharedCounters') !== null)
@@ -67,6 +66,7 @@ function validate(
   )
   const limit = isRich ? RICH_DEVICES_MAX : DEVICES_MAX
   if (validateCount(devices, limit, errors, 'spec.devices')) validateDevices(spec, errors)
+  validateSharedCounters(spec.sharedCounters ?? [], errors)
 }
 
 function validateKept(

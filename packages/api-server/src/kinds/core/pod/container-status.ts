@@ -2,6 +2,7 @@
 import type { Container, ContainerStatus, Pod, ResourceStatus } from '@gyropilot/api'
 import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { givenValue } from '@gyropilot/schema/given-value'
 import { validateRange } from '@gyropilot/schema/validation/numbers'
 
 const MAX_ID = 2 ** 31 - 1
@@ -21,7 +22,8 @@ export function validateContainerStatuses(
   ] as const
   for (const [name, statuses] of lists) validateUsers(statuses, errors, `status.${name}`)
   for (const [name, statuses, containers] of lists)
-    validateDevices(statuses, containers ?? [], errors, `status.${name}`)
+    if (name === 'ephemeralContainerStatuses') refuseDevices(statuses, errors, `status.${name}`)
+    else validateDevices(statuses, containers ?? [], errors, `status.${name}`)
 }
 
 function validateUsers(statuses: Statuses, errors: FieldErrors, field: string): void {
@@ -34,6 +36,15 @@ function validateUsers(statuses: Statuses, errors: FieldErrors, field: string): 
     for (const [place, group] of (linux.supplementalGroups ?? []).entries())
       validateRange(group, 0, MAX_ID, errors, `${at}.supplementalGroups[${place}]`)
   }
+}
+
+function refuseDevices(statuses: Statuses, errors: FieldErrors, field: string): void {
+  for (const [index, { allocatedResourcesStatus = [] }] of (statuses ?? []).entries())
+    if (allocatedResourcesStatus.length > 0)
+      errors.forbidden(
+        `${field}[${index}].allocatedResourcesStatus`,
+        'must not be specified in container status',
+      )
 }
 
 /** Containers that the pod does not have may have any devices. */
@@ -81,9 +92,12 @@ function validateHealth(
   at: string,
 ): void {
   const seen = new Set<string>()
-  for (const [index, { resourceID = '', health = '' }] of resources.entries()) {
+  for (const [index, one] of resources.entries()) {
+    const { resourceID = '', health = '' } = one
     const field = `${at}.resources[${index}]`
     if (!HEALTH.includes(health)) errors.notSupported(`${field}.health`, health, HEALTH)
+    if (givenValue(one, 'message') === '')
+      errors.required(`${field}.message`, 'must be non-empty if specified')
     if (seen.has(resourceID)) errors.duplicate(`${field}.resourceID`, resourceID)
     seen.add(resourceID)
   }

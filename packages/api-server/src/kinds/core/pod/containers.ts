@@ -287,20 +287,21 @@ function isSet(container: Stored, name: string): boolean {
 
 export function validateEphemeralContainers(
   pod: PodOfContainer,
-  names: Set<string>,
   errors: FieldErrors,
   field: string,
 ): void {
   const targets = new Set(
     [...(pod.spec.containers ?? []), ...(pod.spec.initContainers ?? [])].map(({ name }) => name),
   )
+  // An init container without a name takes that name too, though others of its kind may be without one.
+  const taken = new Set([...targets].map((name = '') => name))
   for (const [index, container] of (pod.spec.ephemeralContainers ?? []).entries()) {
     const at = `${field}[${index}]`
     validateCommon(container, pod, errors, at)
     validateTrimmedImage(container, errors, at)
     const { name = '' } = container
-    if (names.has(name)) errors.duplicate(`${at}.name`, name)
-    names.add(name)
+    if (taken.has(name)) errors.duplicate(`${at}.name`, name)
+    taken.add(name)
     if (container.targetContainerName && !targets.has(container.targetContainerName)) {
       errors.notFound(`${at}.targetContainerName`, container.targetContainerName)
     }

@@ -60,7 +60,7 @@ function validatePodSpec(
   const names = new Set<string>()
   validateContainers(pod, names, errors, `${field}.containers`)
   validateInitContainers(pod, names, errors, `${field}.initContainers`)
-  validateEphemeralContainers(pod, names, errors, `${field}.ephemeralContainers`)
+  validateEphemeralContainers(pod, errors, `${field}.ephemeralContainers`)
   validatePodResources(spec, errors, `${field}.resources`, claims)
   validateHostNetworkPorts(spec, errors, `${field}.containers`, podName !== undefined)
   oneOf(spec.restartPolicy, RESTART_POLICIES, errors, `${field}.restartPolicy`)
