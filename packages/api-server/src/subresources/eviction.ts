@@ -5,7 +5,8 @@ import { labelQueryOf } from '@gyropilot/api'
 import { SERVER_IDENTITY } from '../auth/index.ts'
 import { ApiError } from '../contracts.ts'
 import type { SubresourceCall, SubresourceHandler } from '../contracts.ts'
-import { forbidden, notFound, unclassified, preconditionMismatch } from '../http/errors.ts'
+import { forbidden, invalid, notFound, unclassified, preconditionMismatch } from '../http/errors.ts'
+import { FieldErrors } from '@gyropilot/schema/field-errors'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { checkNameInUrl, isConflict, success } from './answers.ts'
 import { withCondition } from './binding.ts'
@@ -25,6 +26,7 @@ export function podEviction(clock: Clock): SubresourceHandler {
     methods: ['POST'],
     check(call) {
       checkNameInUrl(call, 'Eviction')
+      refuseBreaking(call)
       shareDryRun(call)
     },
     async handle(call) {
@@ -52,6 +54,17 @@ async function evict(call: SubresourceCall, clock: Clock): Promise<void> {
 
 function askedVersion({ body }: SubresourceCall): string | undefined {
   return body?.['deleteOptions']?.preconditions?.resourceVersion ?? undefined
+}
+
+const BREAKING = 'ignoreStoreReadErrorWithClusterBreakingPotential'
+
+/** What cannot be read is not judged by its budget. */
+function refuseBreaking({ body, name }: SubresourceCall): void {
+  if (body?.['deleteOptions']?.[BREAKING] !== true) return
+  const errors = new FieldErrors()
+  const message = 'can not be set for pod eviction, try after removing the option'
+  errors.invalid(`deleteOptions.${BREAKING}`, true, message)
+  throw invalid('policy', 'Eviction', name, errors.list)
 }
 
 /** Of the query and of the options in the body: where both say something, they say the same. Those who judge see it in the body. */

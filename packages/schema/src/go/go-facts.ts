@@ -297,6 +297,10 @@ function isZero(value: unknown): boolean {
 /** Structs whose fields reach the wire through an embedded struct, which decode errors name. */
 const EMBEDDED: Readonly<Record<string, { readonly name: string; readonly own: string }>> = {
   'core-v1.Volume': { name: 'VolumeSource', own: 'name' },
+  'meta-v1.DeleteOptions': {
+    name: 'TypeMeta',
+    own: 'gracePeriodSeconds preconditions orphanDependents propagationPolicy dryRun ignoreStoreReadErrorWithClusterBreakingPotential',
+  },
   'core-v1.PersistentVolumeClaim': { name: 'TypeMeta', own: 'metadata spec status' },
   'core-v1.PersistentVolumeSpec': {
     name: 'PersistentVolumeSource',
