@@ -243,6 +243,7 @@ async function applyMutation(
       : applyConfiguration(world, current, result, seenAs)
   if (isCustomScale(world, request))
     throw new MutationError('request to convert CR to an invalid group/version: autoscaling/v1')
+  refuseOtherVersion(world, request, seenAs)
   await prepareVersion(changed, seenAs, request.resource, world.registry)
   try {
     replaceObject(request, changed, seenAs, world.registry, 'refused')
@@ -251,6 +252,26 @@ async function applyMutation(
     if (error instanceof DecodeError) throw internalError(error.message)
     throw error
   }
+}
+
+/**
+ * kube-apiserver leads no changed object of a built-in kind back from the version that a policy saw: a policy can only refuse what is sent
+ * in another one. Throws MutationError.
+ */
+function refuseOtherVersion(
+  { registry }: AdmissionWorld,
+  { resource }: AdmissionRequest,
+  seenAs: ResourceInfo,
+): void {
+  const { group, version, resource: plural, kind } = resource
+  if (seenAs.group === group && seenAs.version === version) return
+  if (registry?.get(group, version, plural)?.custom === true) return
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  throw new MutationError(
+    seenAs.group === group
+      ? `converting (${seenAs.version}.${kind}) to (${version}.${kind}): unknown conversion`
+      : `${seenAs.version}.${kind} is not suitable for converting to "${apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`,
+  )
 }
 
 /** What patches make of the scale of a custom resource, kube-apiserver takes for the resource itself. */
