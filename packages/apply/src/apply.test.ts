@@ -342,3 +342,11 @@ test('an object that is applied empty stays, one that is no longer applied goes;
   pod.apply('m', template({ dnsPolicy: 'None' }))
   assert.deepEqual(left(), { containers: null, dnsPolicy: 'None' })
 })
+
+test('a struct without fields takes any field from who applies, and has them owned', () => {
+  const object = new ObjectUnderTest('internal.apiserver.k8s.io/v1alpha1', 'StorageVersion')
+  object.apply('m', { spec: { a: 1, b: { c: [2] } } })
+  assert.deepEqual(object.owners()['m Apply'], {
+    'f:spec': { 'f:a': {}, 'f:b': { '.': {}, 'f:c': {} } },
+  })
+})

@@ -91,7 +91,9 @@ function mergeTypeOfSchema(schema: ObjectSchema, mapType = schema.mapType): Merg
   const existing = known.get(schema)
   if (existing !== undefined) return existing
   const fields = new Map<string, MapField>()
-  const type: MergeType = { map: { atomic: isAtomic, fields, values: undefined } }
+  // Of a struct without fields the documents tell as of one with any.
+  const values = schema.properties.size === 0 ? UNTYPED_GRANULAR : undefined
+  const type: MergeType = { map: { atomic: isAtomic, fields, values } }
   // Known before its fields are made: schemas contain themselves.
   known.set(schema, type)
   for (const [name, field] of schema.properties) {
