@@ -111,8 +111,10 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       server.list('coordination.k8s.io', 'leases', 'kube-system')
     const address = { hostname, advertiseAddress, securePort }
     timers.push(...keepIdentityLease({ keeper, clock, random: chance, leases, ...address }))
-    const apiServerID = serverIdentity(hostname)
-    announceStorageVersions({ keeper, registry: options.registry, clock, apiServerID })
+    if (options.isOn('StorageVersionAPI')) {
+      const apiServerID = serverIdentity(hostname)
+      announceStorageVersions({ keeper, registry: options.registry, clock, apiServerID })
+    }
   }
   return {
     stop() {

@@ -12,7 +12,6 @@ export type RuntimeConfig = Readonly<Record<string, boolean>>
 const GATES: Readonly<Record<string, string>> = {
   'certificates.k8s.io/v1beta1/clustertrustbundles': 'ClusterTrustBundle',
   'certificates.k8s.io/v1beta1/podcertificaterequests': 'PodCertificateRequest',
-  'internal.apiserver.k8s.io/v1alpha1/storageversions': 'StorageVersionAPI',
   'scheduling.k8s.io/v1alpha2/podgroups': 'GenericWorkload',
   'scheduling.k8s.io/v1alpha2/workloads': 'GenericWorkload',
   'storagemigration.k8s.io/v1beta1/storageversionmigrations': 'StorageVersionMigrator',
