@@ -4,7 +4,7 @@ import { TypeMismatchError, jsonKind } from './decode-scalars.ts'
 import type { Mismatch } from './decode-scalars.ts'
 import { errorPathOf } from './go/go-facts.ts'
 import { goQuote } from './go/go-quote.ts'
-import { bareStructName } from './go/go-types.ts'
+import { bareStructName, goTypeInVersion } from './go/go-types.ts'
 import type { DocumentNotes } from './json/json.ts'
 
 /** At most so many problems are reported. */
@@ -18,6 +18,8 @@ export interface Walk {
   /** Each is told once, however often a key is repeated. */
   readonly problems: Set<string>
   readonly root: unknown
+  /** The version in which the object was sent, of which the structs of the group `group` are: `networking`, `v1beta1`. */
+  readonly sentAs: { readonly group: string; readonly version: string }
   readonly notes: DocumentNotes
   /** The first value of a wrong type. */
   readonly mismatches: TypeMismatchError[]
@@ -64,10 +66,16 @@ function pathText(path: readonly (string | number)[]): string {
   return text
 }
 
+function typeAsSent({ structs, sentAs }: Walk, goType: string): string {
+  const struct = structs.at(-1)?.name
+  if (struct?.startsWith(`${sentAs.group}-`) !== true) return goType
+  return goTypeInVersion(goType, struct, sentAs.version)
+}
+
 /** `json: cannot unmarshal string into Go struct field Container.spec.containers.env of type []v1.EnvVar` */
 export function mismatchOf(
   walk: Walk,
-  goType: string,
+  fieldType: string,
   integer: boolean,
   shown?: string,
   isStruct = false,
@@ -75,6 +83,7 @@ export function mismatchOf(
   return (value) => {
     const kind = shown ?? jsonKind(value, integer)
     const innermost = walk.structs.at(-1)
+    const goType = typeAsSent(walk, fieldType)
     if (innermost === undefined)
       return new TypeMismatchError(
         `json: cannot unmarshal ${kind} into Go value of type ${goType}`,

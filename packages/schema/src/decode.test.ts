@@ -7,6 +7,44 @@ import { parseJson } from './json/json.ts'
 const POD = { group: '', version: 'v1', kind: 'Pod' }
 const decode = (type: typeof POD, value: unknown): Draft => decodeObject(type, value)!.object
 
+test('types are told in the version that was sent, also where versions share a definition', () => {
+  const refusal = ([group, version, kind]: readonly [string, string, string], value: unknown) => {
+    try {
+      decodeObject({ group, version, kind }, value)
+    } catch (error) {
+      return (error as Error).message.replace(/^.* of type /, '')
+    }
+    return 'taken'
+  }
+  const of = {
+    networking: ['networking.k8s.io', 'v1beta1', 'IPAddress'],
+    devices: ['resource.k8s.io', 'v1beta2', 'ResourceSlice'],
+    flatDevices: ['resource.k8s.io', 'v1beta1', 'ResourceSlice'],
+    policies: ['admissionregistration.k8s.io', 'v1alpha1', 'MutatingAdmissionPolicy'],
+  } as const
+  const device = (fields: object): object => ({ spec: { devices: [fields] } })
+  const basic = (fields: object): object => device({ basic: fields })
+  const rules = (rule: object): object => ({
+    spec: { matchConstraints: { resourceRules: [rule] } },
+  })
+  for (const [kind, value, wanted] of [
+    ['networking', { spec: 'x' }, 'v1beta1.IPAddressSpec'],
+    ['networking', [], 'v1beta1.IPAddress'],
+    ['devices', device({ attributes: { a: [] } }), 'v1beta2.DeviceAttribute'],
+    ['devices', device({ attributes: [] }), 'map[v1beta2.QualifiedName]v1beta2.DeviceAttribute'],
+    ['devices', device({ taints: [{ effect: 5 }] }), 'v1beta2.DeviceTaintEffect'],
+    ['devices', device({ nodeSelector: [] }), 'v1.NodeSelector'],
+    ['flatDevices', basic([]), 'v1beta1.BasicDevice'],
+    ['flatDevices', basic({ taints: 'x' }), '[]v1beta1.DeviceTaint'],
+    ['policies', { spec: { failurePolicy: 5 } }, 'v1alpha1.FailurePolicyType'],
+    ['policies', { spec: { matchConstraints: { matchPolicy: 5 } } }, 'v1alpha1.MatchPolicyType'],
+    ['policies', rules({ operations: [5] }), 'v1.OperationType'],
+    ['policies', rules({ scope: 5 }), 'v1.ScopeType'],
+    ['policies', rules([]), 'v1alpha1.NamedRuleWithOperations'],
+  ] as const)
+    assert.equal(refusal(of[kind], value), wanted, JSON.stringify(value))
+})
+
 test('the first field of a wrong type ends decoding, in the words of Go', () => {
   const containers = [{ ports: [{ containerPort: 'x' }] }]
   const cases: readonly (readonly [typeof POD, unknown, string])[] = [

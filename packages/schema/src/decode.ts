@@ -18,7 +18,7 @@ import {
 import { forEachMember, mismatchOf, report, spellingOf } from './decode-walk.ts'
 import type { Walk } from './decode-walk.ts'
 import { presenceOf } from './go/go-facts.ts'
-import { elementTypeOf, goStructName, goTypeOf } from './go/go-types.ts'
+import { bareStructName, elementTypeOf, goTypeOf } from './go/go-types.ts'
 import { rememberEmpty, passEmpties } from './given-value.ts'
 import type { DocumentNotes } from './json/json.ts'
 
@@ -301,7 +301,7 @@ export function decodeObject(
 ): DecodedObject | undefined {
   const schema = schemaOf(type.group, type.version, type.kind)
   if (schema === undefined) return undefined
-  const decoded = decodeWith(schema, value, notes)
+  const decoded = decodeWith(schema, value, notes, type.version)
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = decoded.object
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
   const head: Draft = { kind: type.kind, apiVersion }
@@ -315,8 +315,16 @@ export function decodePart(schemaName: string, value: unknown): DecodedObject {
   return decodeWith(schemaNamed(schemaName)!, value)
 }
 
-function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): DecodedObject {
+function decodeWith(
+  schema: ObjectSchema,
+  value: unknown,
+  notes = NO_NOTES,
+  sentVersion?: string,
+): DecodedObject {
+  const [group, ownVersion] = schema.name.slice(0, schema.name.indexOf('.')).split('-')
+  const version = sentVersion ?? ownVersion!
   const walk: Walk = {
+    sentAs: { group: group!, version },
     path: [],
     structs: [],
     problems: new Set(),
@@ -327,7 +335,7 @@ function decodeWith(schema: ObjectSchema, value: unknown, notes = NO_NOTES): Dec
   if (value === null || value === undefined) return { object: zeroStruct(schema), problems: [] }
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new DecodeError(
-      `json: cannot unmarshal ${jsonKind(value, false)} into Go value of type ${goStructName(schema.name)}`,
+      `json: cannot unmarshal ${jsonKind(value, false)} into Go value of type ${version}.${bareStructName(schema.name)}`,
     )
   }
   const object = decodeStruct(planOf(schema), value as Draft, walk)

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestServer, type AnyValue } from '../testing/test-server.ts'
+import { parseRuntimeConfig, type RuntimeConfig } from '../registry/runtime-config.ts'
 import texts from './descriptions.json' with { type: 'json' }
 
 /** Everything that can be served. */
 const ALL = {
-  runtimeConfig: {
-    'certificates.k8s.io/v1beta1': true,
-    'coordination.k8s.io/v1beta1': true,
-    'internal.apiserver.k8s.io/v1alpha1': true,
-    'resource.k8s.io/v1beta2': true,
-    'resource.k8s.io/v1alpha3': true,
-    'scheduling.k8s.io/v1alpha2': true,
-    'storagemigration.k8s.io/v1beta1': true,
-  },
+  runtimeConfig: parseRuntimeConfig(['api/all=true']) as RuntimeConfig,
   featureGates: {
     ClusterTrustBundle: true,
     GenericWorkload: true,
     PodCertificateRequest: true,
-    StorageVersionAPI: true,
     StorageVersionMigrator: true,
   },
 }

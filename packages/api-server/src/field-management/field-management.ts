@@ -260,9 +260,10 @@ function withVersions(typed: TypedKind, resource: ServedResource): TypedKind {
 const unchanged = (object: Stored): Stored => object
 
 /** Versions that are served no more are known all the same, and so is the group that workloads began in. */
-function isVersionOf({ info }: ServedResource, apiVersion: string): boolean {
+function isVersionOf({ info, storage }: ServedResource, apiVersion: string): boolean {
   const [version = '', group = ''] = apiVersion.split('/').toReversed()
-  if (version === info.version && group === info.group) return true
+  const isOwnGroup = group === info.group
+  if (isOwnGroup && (version === info.version || apiVersion === storage.apiVersion)) return true
   return /^v[12](alpha|beta)\d$/.test(version) && [info.group, 'extensions'].includes(group)
 }
 
@@ -272,6 +273,13 @@ function isVersionOf({ info }: ServedResource, apiVersion: string): boolean {
  */
 const VERSIONED: ReadonlyMap<string, readonly string[]> = new Map([
   ['horizontalpodautoscalers.autoscaling', ['autoscaling/v1', 'autoscaling/v2']],
+  ...['resourceclaims', 'resourceclaimtemplates', 'resourceslices'].map(
+    (resource) =>
+      [
+        `${resource}.resource.k8s.io`,
+        ['v1', 'v1beta2', 'v1beta1'].map((version) => `resource.k8s.io/${version}`),
+      ] as const,
+  ),
 ])
 
 function otherVersion(

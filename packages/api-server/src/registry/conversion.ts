@@ -5,16 +5,55 @@
 import type { ResourceInfo } from '../contracts.ts'
 import { eventFromStored, eventToStored } from './event-conversion.ts'
 import { autoscalerFromStored, autoscalerToStored } from './autoscaler-conversion.ts'
-import type { Stored } from '@gyropilot/schema/objects'
+import { deviceConversions } from './device-conversion.ts'
+import type { Draft, Stored } from '@gyropilot/schema/objects'
 import type { StorageMapping } from './storage-mapping.ts'
 
-/** Versions whose fields are those of the version in which a resource is kept. */
-const SAME_FIELDS: Readonly<Record<string, string>> = {
-  'resource.k8s.io/v1beta2/deviceclasses': 'v1',
-  'resource.k8s.io/v1beta2/resourceclaims': 'v1',
-  'resource.k8s.io/v1beta2/resourceclaimtemplates': 'v1',
-  'resource.k8s.io/v1beta2/resourceslices': 'v1',
-  'resource.k8s.io/v1beta2/devicetaintrules': 'v1alpha3',
+const MUTATING_POLICIES = 'mutatingadmissionpolicies mutatingadmissionpolicybindings'
+const DEVICE_KINDS = 'deviceclasses resourceclaims resourceclaimtemplates resourceslices'
+
+/** `group/version/resource` -> the version in which it is kept. */
+const KEPT: ReadonlyMap<string, string> = new Map(
+  [
+    ['admissionregistration.k8s.io/v1beta1', 'v1', MUTATING_POLICIES],
+    ['admissionregistration.k8s.io/v1alpha1', 'v1', MUTATING_POLICIES],
+    ['coordination.k8s.io/v1alpha2', 'v1beta1', 'leasecandidates'],
+    ['networking.k8s.io/v1beta1', 'v1', 'ipaddresses servicecidrs'],
+    ['resource.k8s.io/v1beta2', 'v1', DEVICE_KINDS],
+    ['resource.k8s.io/v1beta2', 'v1alpha3', 'devicetaintrules'],
+    ['resource.k8s.io/v1beta1', 'v1', DEVICE_KINDS],
+    ['storage.k8s.io/v1beta1', 'v1', 'volumeattributesclasses'],
+  ].flatMap(([served, kept, resources]) =>
+    resources!.split(' ').map((resource) => [`${served}/${resource}`, kept!] as const),
+  ),
+)
+
+/** Of versions that have other fields, or other defaults. */
+const CONVERSIONS: Readonly<Record<string, FieldConversion>> = {
+  ...Object.fromEntries(
+    Object.entries(deviceConversions).map(([resource, conversion]) => [
+      `resource.k8s.io/v1beta1/${resource}`,
+      conversion,
+    ]),
+  ),
+  'admissionregistration.k8s.io/v1alpha1/mutatingadmissionpolicybindings': {
+    toStored: withDefaultAction,
+  },
+}
+
+interface FieldConversion {
+  toStored(object: Draft): Draft
+  fromStored?(stored: Stored): Stored
+}
+
+/** Whose parameters are missing is refused, unless the binding says otherwise; later versions have it say so. */
+function withDefaultAction(draft: Draft): Draft {
+  const { paramRef } = draft['spec'] ?? {}
+  if (!paramRef || paramRef.parameterNotFoundAction !== undefined) return draft
+  return {
+    ...draft,
+    spec: { ...draft['spec'], paramRef: { ...paramRef, parameterNotFoundAction: 'Deny' } },
+  }
 }
 
 export function conversionFor({
@@ -39,18 +78,26 @@ export function conversionFor({
       fromStored: remembered(eventFromStored),
     }
   }
-  const kept = SAME_FIELDS[`${group}/${version}/${resource}`]
-  return kept === undefined ? undefined : renamed(`${resource}.${group}`, group, version, kept)
+  const kept = KEPT.get(`${group}/${version}/${resource}`)
+  return kept === undefined ? undefined : keptIn(kept, { group, version, resource })
 }
 
-function renamed(collection: string, group: string, version: string, kept: string): StorageMapping {
+/** Most versions have the fields of the one in which they are kept, and another name. */
+function keptIn(
+  kept: string,
+  { group, version, resource }: Pick<ResourceInfo, 'group' | 'version' | 'resource'>,
+): StorageMapping {
   const apiVersion = `${group}/${kept}`
   const served = `${group}/${version}`
+  const fields = CONVERSIONS[`${served}/${resource}`]
   return {
-    collection,
+    collection: `${resource}.${group}`,
     apiVersion,
-    toStored: (draft) => ({ ...draft, apiVersion }),
-    fromStored: remembered((stored) => ({ ...stored, apiVersion: served })),
+    toStored: (draft) => ({ ...(fields?.toStored(draft) ?? draft), apiVersion }),
+    fromStored: remembered((stored) => ({
+      ...(fields?.fromStored?.(stored) ?? stored),
+      apiVersion: served,
+    })),
   }
 }
 

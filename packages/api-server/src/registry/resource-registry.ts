@@ -3,6 +3,7 @@ import { byString, compareStrings } from '@gyropilot/foundation'
 import { resourceTable } from '@gyropilot/api'
 import type { ResourceInfo, SubresourceHandler } from '../contracts.ts'
 import { conversionFor } from './conversion.ts'
+import { deprecationWarning } from './deprecations.ts'
 import type { DecodedObject } from '@gyropilot/schema'
 import type { DocumentNotes } from '@gyropilot/schema/json'
 import type { KindRules, PrinterColumn } from './kind-rules.ts'
@@ -49,23 +50,6 @@ export interface ServedVersion {
 interface ServedGroup {
   readonly group: string
   readonly versions: readonly ServedVersion[]
-}
-
-const DEPRECATIONS: Readonly<Record<string, string>> = {
-  '/v1/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
-  '/v1/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
-  ...Object.fromEntries(
-    [
-      'v1beta2/DeviceClass',
-      'v1beta2/ResourceClaim',
-      'v1beta2/ResourceClaimTemplate',
-      'v1beta2/ResourceSlice',
-      'v1alpha3/DeviceTaintRule',
-    ].map((type) => [
-      `resource.k8s.io/${type}`,
-      `resource.k8s.io/${type.replace('/', ' ')} is deprecated in v1.36+, unavailable in v1.39+`,
-    ]),
-  ),
 }
 
 /** The table of served resources. Built-in ones never change; custom ones come and go. */
@@ -183,7 +167,7 @@ function builtIn(info: ResourceInfo, rules: KindRules | undefined): ServedResour
     hasStatus: info.subresources.some(({ name }) => name === 'status'),
     emptyObject: () => emptyObjectOf(info),
     virtual: info.verbs.length === 1 && info.verbs[0] === 'create',
-    deprecationWarning: DEPRECATIONS[`${info.group}/${info.version}/${info.kind}`],
+    deprecationWarning: deprecationWarning(info),
   }
 }
 

@@ -11,6 +11,14 @@ const DEVICES_ALPHA = 'resource.k8s.io/v1alpha3'
 const SERVERS = 'internal.apiserver.k8s.io/v1alpha1'
 const GROUPS = 'scheduling.k8s.io/v1alpha2'
 const MIGRATIONS = 'storagemigration.k8s.io/v1beta1'
+/** Of kinds that v1 has too. */
+const REPEATED_BETA = [
+  'admissionregistration.k8s.io/v1beta1',
+  'networking.k8s.io/v1beta1',
+  'resource.k8s.io/v1beta1',
+  'storage.k8s.io/v1beta1',
+]
+const REPEATED_ALPHA = ['admissionregistration.k8s.io/v1alpha1', 'coordination.k8s.io/v1alpha2']
 
 test('items turn versions on and off, and the last one holds', () => {
   assert.deepEqual(parseRuntimeConfig([]), {})
@@ -24,22 +32,24 @@ test('items turn versions on and off, and the last one holds', () => {
   })
 })
 
-const beta = (isOn: boolean) =>
-  Object.fromEntries([BUNDLES, V1BETA1, DEVICES, MIGRATIONS].map((version) => [version, isOn]))
+const all = (versions: readonly string[], isOn = true) =>
+  Object.fromEntries(versions.map((version) => [version, isOn]))
+const beta = (isOn: boolean) => all([BUNDLES, V1BETA1, DEVICES, MIGRATIONS, ...REPEATED_BETA], isOn)
+const ALPHA = all([DEVICES_ALPHA, GROUPS, SERVERS, ...REPEATED_ALPHA])
 
 test('a stage stands for the versions of that stage that are not served by default', () => {
   for (const [item, wanted] of [
-    ['api/all=true', { ...beta(true), [DEVICES_ALPHA]: true, [GROUPS]: true, [SERVERS]: true }],
+    ['api/all=true', { ...beta(true), ...ALPHA }],
     ['api/beta=true', beta(true)],
     ['api/beta=false', beta(false)],
-    ['api/alpha=true', { [DEVICES_ALPHA]: true, [GROUPS]: true, [SERVERS]: true }],
+    ['api/alpha=true', ALPHA],
     ['api/ga=true', {}],
   ] as const)
     assert.deepEqual(parseRuntimeConfig([item]), wanted, item)
 })
 
 for (const [item, wanted] of [
-  ['coordination.k8s.io/v1alpha2=true', /^"coordination.k8s.io\/v1alpha2" is not known: use cert/],
+  ['coordination.k8s.io/v1alpha1=true', /^"coordination.k8s.io\/v1alpha1" is not known: use cert/],
   ['api/most=true', /^"api\/most" is not known/],
   ['constructor', /^"constructor" is not known/],
   ['apps/v1=false', /^apps\/v1 cannot be turned off$/],

@@ -6,7 +6,7 @@ export interface LeaseCandidate {
   readonly apiVersion?: string
   readonly kind?: string
   readonly metadata?: ObjectMeta
-  readonly spec?: LeaseCandidateSpec
+  readonly spec: LeaseCandidateSpec
 }
 
 export type LeaseCandidateList = ObjectList<LeaseCandidate>

@@ -2,6 +2,8 @@
 import type { ResourceType } from '../resource-type.ts'
 import type { DiscoveredResource } from '../discovered-resource.ts'
 import type * as admissionregistrationV1 from './admissionregistration-v1.ts'
+import type * as admissionregistrationV1alpha1 from './admissionregistration-v1alpha1.ts'
+import type * as admissionregistrationV1beta1 from './admissionregistration-v1beta1.ts'
 import type * as apiextensionsV1 from './apiextensions-v1.ts'
 import type * as apiregistrationV1 from './apiregistration-v1.ts'
 import type * as apiserverinternalV1alpha1 from './apiserverinternal-v1alpha1.ts'
@@ -14,21 +16,25 @@ import type * as batchV1 from './batch-v1.ts'
 import type * as certificatesV1 from './certificates-v1.ts'
 import type * as certificatesV1beta1 from './certificates-v1beta1.ts'
 import type * as coordinationV1 from './coordination-v1.ts'
+import type * as coordinationV1alpha2 from './coordination-v1alpha2.ts'
 import type * as coordinationV1beta1 from './coordination-v1beta1.ts'
 import type * as coreV1 from './core-v1.ts'
 import type * as discoveryV1 from './discovery-v1.ts'
 import type * as eventsV1 from './events-v1.ts'
 import type * as flowcontrolV1 from './flowcontrol-v1.ts'
 import type * as networkingV1 from './networking-v1.ts'
+import type * as networkingV1beta1 from './networking-v1beta1.ts'
 import type * as nodeV1 from './node-v1.ts'
 import type * as policyV1 from './policy-v1.ts'
 import type * as rbacV1 from './rbac-v1.ts'
 import type * as resourceV1 from './resource-v1.ts'
 import type * as resourceV1alpha3 from './resource-v1alpha3.ts'
+import type * as resourceV1beta1 from './resource-v1beta1.ts'
 import type * as resourceV1beta2 from './resource-v1beta2.ts'
 import type * as schedulingV1 from './scheduling-v1.ts'
 import type * as schedulingV1alpha2 from './scheduling-v1alpha2.ts'
 import type * as storageV1 from './storage-v1.ts'
+import type * as storageV1beta1 from './storage-v1beta1.ts'
 import type * as storagemigrationV1beta1 from './storagemigration-v1beta1.ts'
 
 /**
@@ -110,14 +116,26 @@ export const resources = {
 export const resourcesOnRequest = {
   clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
   podcertificaterequests: {"group":"certificates.k8s.io","version":"v1beta1","resource":"podcertificaterequests","kind":"PodCertificateRequest","namespaced":true} as ResourceType<certificatesV1beta1.PodCertificateRequest>,
+  ipaddresses: {"group":"networking.k8s.io","version":"v1beta1","resource":"ipaddresses","kind":"IPAddress","namespaced":false} as ResourceType<networkingV1beta1.IPAddress>,
+  servicecidrs: {"group":"networking.k8s.io","version":"v1beta1","resource":"servicecidrs","kind":"ServiceCIDR","namespaced":false} as ResourceType<networkingV1beta1.ServiceCIDR>,
+  volumeattributesclasses: {"group":"storage.k8s.io","version":"v1beta1","resource":"volumeattributesclasses","kind":"VolumeAttributesClass","namespaced":false} as ResourceType<storageV1beta1.VolumeAttributesClass>,
+  mutatingadmissionpolicies: {"group":"admissionregistration.k8s.io","version":"v1beta1","resource":"mutatingadmissionpolicies","kind":"MutatingAdmissionPolicy","namespaced":false} as ResourceType<admissionregistrationV1beta1.MutatingAdmissionPolicy>,
+  mutatingadmissionpolicybindings: {"group":"admissionregistration.k8s.io","version":"v1beta1","resource":"mutatingadmissionpolicybindings","kind":"MutatingAdmissionPolicyBinding","namespaced":false} as ResourceType<admissionregistrationV1beta1.MutatingAdmissionPolicyBinding>,
+  mutatingadmissionpoliciesV1ALPHA1: {"group":"admissionregistration.k8s.io","version":"v1alpha1","resource":"mutatingadmissionpolicies","kind":"MutatingAdmissionPolicy","namespaced":false} as ResourceType<admissionregistrationV1alpha1.MutatingAdmissionPolicy>,
+  mutatingadmissionpolicybindingsV1ALPHA1: {"group":"admissionregistration.k8s.io","version":"v1alpha1","resource":"mutatingadmissionpolicybindings","kind":"MutatingAdmissionPolicyBinding","namespaced":false} as ResourceType<admissionregistrationV1alpha1.MutatingAdmissionPolicyBinding>,
   podgroups: {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"podgroups","kind":"PodGroup","namespaced":true} as ResourceType<schedulingV1alpha2.PodGroup>,
   workloads: {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"workloads","kind":"Workload","namespaced":true} as ResourceType<schedulingV1alpha2.Workload>,
   leasecandidates: {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1beta1.LeaseCandidate>,
+  leasecandidatesV1ALPHA2: {"group":"coordination.k8s.io","version":"v1alpha2","resource":"leasecandidates","kind":"LeaseCandidate","namespaced":true} as ResourceType<coordinationV1alpha2.LeaseCandidate>,
   deviceclasses: {"group":"resource.k8s.io","version":"v1beta2","resource":"deviceclasses","kind":"DeviceClass","namespaced":false} as ResourceType<resourceV1beta2.DeviceClass>,
   devicetaintrules: {"group":"resource.k8s.io","version":"v1beta2","resource":"devicetaintrules","kind":"DeviceTaintRule","namespaced":false} as ResourceType<resourceV1beta2.DeviceTaintRule>,
   resourceclaims: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaims","kind":"ResourceClaim","namespaced":true} as ResourceType<resourceV1beta2.ResourceClaim>,
   resourceclaimtemplates: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaimtemplates","kind":"ResourceClaimTemplate","namespaced":true} as ResourceType<resourceV1beta2.ResourceClaimTemplate>,
   resourceslices: {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceslices","kind":"ResourceSlice","namespaced":false} as ResourceType<resourceV1beta2.ResourceSlice>,
+  deviceclassesV1BETA1: {"group":"resource.k8s.io","version":"v1beta1","resource":"deviceclasses","kind":"DeviceClass","namespaced":false} as ResourceType<resourceV1beta1.DeviceClass>,
+  resourceclaimsV1BETA1: {"group":"resource.k8s.io","version":"v1beta1","resource":"resourceclaims","kind":"ResourceClaim","namespaced":true} as ResourceType<resourceV1beta1.ResourceClaim>,
+  resourceclaimtemplatesV1BETA1: {"group":"resource.k8s.io","version":"v1beta1","resource":"resourceclaimtemplates","kind":"ResourceClaimTemplate","namespaced":true} as ResourceType<resourceV1beta1.ResourceClaimTemplate>,
+  resourceslicesV1BETA1: {"group":"resource.k8s.io","version":"v1beta1","resource":"resourceslices","kind":"ResourceSlice","namespaced":false} as ResourceType<resourceV1beta1.ResourceSlice>,
   devicetaintrulesV1ALPHA3: {"group":"resource.k8s.io","version":"v1alpha3","resource":"devicetaintrules","kind":"DeviceTaintRule","namespaced":false} as ResourceType<resourceV1alpha3.DeviceTaintRule>,
   resourcepoolstatusrequests: {"group":"resource.k8s.io","version":"v1alpha3","resource":"resourcepoolstatusrequests","kind":"ResourcePoolStatusRequest","namespaced":false} as ResourceType<resourceV1alpha3.ResourcePoolStatusRequest>,
   storageversions: {"group":"internal.apiserver.k8s.io","version":"v1alpha1","resource":"storageversions","kind":"StorageVersion","namespaced":false} as ResourceType<apiserverinternalV1alpha1.StorageVersion>,
@@ -200,14 +218,26 @@ export const resourceTable: readonly DiscoveredResource[] = [
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"podcertificaterequests","singular":"podcertificaterequest","kind":"PodCertificateRequest","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PodCertificateRequest","group":"certificates.k8s.io","version":"v1beta1"}]},
+  {"group":"networking.k8s.io","version":"v1beta1","resource":"ipaddresses","singular":"ipaddress","kind":"IPAddress","namespaced":false,"shortNames":["ip"],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"networking.k8s.io","version":"v1beta1","resource":"servicecidrs","singular":"servicecidr","kind":"ServiceCIDR","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ServiceCIDR","group":"networking.k8s.io","version":"v1beta1"}]},
+  {"group":"storage.k8s.io","version":"v1beta1","resource":"volumeattributesclasses","singular":"volumeattributesclass","kind":"VolumeAttributesClass","namespaced":false,"shortNames":["vac"],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"admissionregistration.k8s.io","version":"v1beta1","resource":"mutatingadmissionpolicies","singular":"mutatingadmissionpolicy","kind":"MutatingAdmissionPolicy","namespaced":false,"shortNames":[],"categories":["api-extensions"],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"admissionregistration.k8s.io","version":"v1beta1","resource":"mutatingadmissionpolicybindings","singular":"mutatingadmissionpolicybinding","kind":"MutatingAdmissionPolicyBinding","namespaced":false,"shortNames":[],"categories":["api-extensions"],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"admissionregistration.k8s.io","version":"v1alpha1","resource":"mutatingadmissionpolicies","singular":"mutatingadmissionpolicy","kind":"MutatingAdmissionPolicy","namespaced":false,"shortNames":[],"categories":["api-extensions"],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"admissionregistration.k8s.io","version":"v1alpha1","resource":"mutatingadmissionpolicybindings","singular":"mutatingadmissionpolicybinding","kind":"MutatingAdmissionPolicyBinding","namespaced":false,"shortNames":[],"categories":["api-extensions"],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"podgroups","singular":"podgroup","kind":"PodGroup","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PodGroup","group":"scheduling.k8s.io","version":"v1alpha2"}]},
   {"group":"scheduling.k8s.io","version":"v1alpha2","resource":"workloads","singular":"workload","kind":"Workload","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"coordination.k8s.io","version":"v1beta1","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"coordination.k8s.io","version":"v1alpha2","resource":"leasecandidates","singular":"leasecandidate","kind":"LeaseCandidate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"deviceclasses","singular":"deviceclass","kind":"DeviceClass","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"devicetaintrules","singular":"devicetaintrule","kind":"DeviceTaintRule","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"DeviceTaintRule","group":"resource.k8s.io","version":"v1beta2"}]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaims","singular":"resourceclaim","kind":"ResourceClaim","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ResourceClaim","group":"resource.k8s.io","version":"v1beta2"}]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceclaimtemplates","singular":"resourceclaimtemplate","kind":"ResourceClaimTemplate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1beta2","resource":"resourceslices","singular":"resourceslice","kind":"ResourceSlice","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1beta1","resource":"deviceclasses","singular":"deviceclass","kind":"DeviceClass","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1beta1","resource":"resourceclaims","singular":"resourceclaim","kind":"ResourceClaim","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ResourceClaim","group":"resource.k8s.io","version":"v1beta1"}]},
+  {"group":"resource.k8s.io","version":"v1beta1","resource":"resourceclaimtemplates","singular":"resourceclaimtemplate","kind":"ResourceClaimTemplate","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
+  {"group":"resource.k8s.io","version":"v1beta1","resource":"resourceslices","singular":"resourceslice","kind":"ResourceSlice","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"resource.k8s.io","version":"v1alpha3","resource":"devicetaintrules","singular":"devicetaintrule","kind":"DeviceTaintRule","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"DeviceTaintRule","group":"resource.k8s.io","version":"v1alpha3"}]},
   {"group":"resource.k8s.io","version":"v1alpha3","resource":"resourcepoolstatusrequests","singular":"resourcepoolstatusrequest","kind":"ResourcePoolStatusRequest","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ResourcePoolStatusRequest","group":"resource.k8s.io","version":"v1alpha3"}]},
   {"group":"internal.apiserver.k8s.io","version":"v1alpha1","resource":"storageversions","singular":"storageversion","kind":"StorageVersion","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"StorageVersion","group":"internal.apiserver.k8s.io","version":"v1alpha1"}]},

@@ -607,6 +607,9 @@ export type {
   ResourcePoolStatusRequestStatus,
 } from './resource-v1alpha3.ts'
 export type {
+  BasicDevice,
+} from './resource-v1beta1.ts'
+export type {
   DeviceTaintRule,
   DeviceTaintRuleList,
   DeviceTaintRuleSpec,

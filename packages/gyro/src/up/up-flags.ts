@@ -116,7 +116,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'runtime-config',
     type: 'strings',
     default: '',
-    help: "As kube-apiserver's flag, for versions that are not served by default: coordination.k8s.io/v1beta1=true serves LeaseCandidate, and the API server elects leaders; certificates.k8s.io/v1beta1=true, internal.apiserver.k8s.io/v1alpha1=true, resource.k8s.io/v1beta2=true, resource.k8s.io/v1alpha3=true, scheduling.k8s.io/v1alpha2=true and storagemigration.k8s.io/v1beta1=true serve ClusterTrustBundle and PodCertificateRequest, StorageVersion, DeviceTaintRule, ResourcePoolStatusRequest, PodGroup and Workload, and StorageVersionMigration, most with their gates.",
+    help: "As kube-apiserver's flag, for versions that are not served by default: coordination.k8s.io/v1beta1=true serves LeaseCandidate, and the API server elects leaders; certificates.k8s.io/v1beta1=true, internal.apiserver.k8s.io/v1alpha1=true, resource.k8s.io/v1beta2=true, resource.k8s.io/v1alpha3=true, scheduling.k8s.io/v1alpha2=true and storagemigration.k8s.io/v1beta1=true serve ClusterTrustBundle and PodCertificateRequest, StorageVersion, DeviceTaintRule, ResourcePoolStatusRequest, PodGroup and Workload, and StorageVersionMigration, most with their gates. api/all=true, api/beta=true and api/alpha=true serve all such versions, also those before v1 of kinds that have a v1.",
   },
   {
     name: 'feature-gates',

@@ -1,12 +1,13 @@
 /** Names of Go types as decode errors print them. */
 import type { FieldSchema } from '@gyropilot/api'
+import { schemaNamed } from '@gyropilot/api/schema'
 import named from './named-go-types.json' with { type: 'json' }
 
 /** Fields whose type has a name of its own, by struct: read from what kube-apiserver 1.36.2 says of each field's wrong values. */
 const NAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = named
 
 /** `core-v1.PodSpec` -> `v1.PodSpec` */
-export function goStructName(schemaName: string): string {
+function goStructName(schemaName: string): string {
   return schemaName.slice(schemaName.indexOf('-') + 1)
 }
 
@@ -21,6 +22,26 @@ export function goTypeOf(struct: string, name: string, field: FieldSchema): stri
 }
 
 /** Of what is in a list or map: `[]v1.Capability` holds `v1.Capability`; what is in a named list or map has its plain type. */
+/** Types of other groups, or that the versions of a group share: they are called `v1` by all. They are no structs. */
+const ALWAYS_V1: ReadonlySet<string> = new Set(
+  'ConditionStatus OperationType ResourceName ScopeType StatusReason'.split(' '),
+)
+
+/** A definition that stands for several versions of a group names the types of one: here those of `version`. `struct`: whose field it is. */
+export function goTypeInVersion(goType: string, struct: string, version: string): string {
+  const [group, own] = struct.slice(0, struct.indexOf('.')).split('-')
+  return goType.replaceAll(/\b(v\d\w*)\.(\w+)/g, (named, its: string, name: string) => {
+    const isOfGroup =
+      schemaNamed(`${group}-${named}`) !== undefined || (its === own && !isForeign(name))
+    return isOfGroup ? `${version}.${name}` : named
+  })
+}
+
+function isForeign(name: string): boolean {
+  if (ALWAYS_V1.has(name)) return true
+  return ['core-v1', 'meta-v1'].some((module) => schemaNamed(`${module}.${name}`) !== undefined)
+}
+
 export function elementTypeOf(goType: string, element: FieldSchema): string {
   return /^(?:\[\]|map\[[^\]]*\])(.*)$/.exec(goType)?.[1] ?? plainType(element)
 }

@@ -5,7 +5,7 @@ import { badRequest, invalid } from '../../http/errors.ts'
 import { excerpt, unrecognized } from '@gyropilot/schema/body-refusals'
 import type { ParsedBody } from '../../http/request-body.ts'
 import type { Draft } from '@gyropilot/schema/objects'
-import { cloneJson } from '../../registry/equality.ts'
+import { copyGiven } from '@gyropilot/schema/given-value'
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.ts'
 import type { DocumentNotes } from '@gyropilot/schema/json'
 import { DecodeError, decodeObject, type DecodedObject } from '@gyropilot/schema'
@@ -103,7 +103,7 @@ export function decodeValue(
   // Rules of kinds that are kept in another version know only that one. Who sends an object owns its defaults, too.
   const stored = toStored(decoded.object)
   defaults(stored)
-  return { ...decoded, object: cloneJson(fromStored?.(stored) ?? stored) as Draft }
+  return { ...decoded, object: copyGiven(fromStored?.(stored) ?? stored) as Draft }
 }
 
 /** What a body says it is. Throws what `refuse` makes of it. */

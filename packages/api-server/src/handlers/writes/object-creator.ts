@@ -138,7 +138,8 @@ export class ObjectCreator {
         )
       }
       if (context.dryRun) {
-        const object = version === '' ? encoded : withVersion(encoded, version)
+        // Another object than admission saw, of which views are known that nothing was written in.
+        const object = version === '' ? { ...encoded } : withVersion(encoded, version)
         return { object, entry: undefined, created: true }
       }
       const event = this.#commitCreate(key, encoded, context)

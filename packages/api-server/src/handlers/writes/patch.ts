@@ -18,6 +18,7 @@ import { goQuote } from '@gyropilot/schema/go-quote'
 import { unsupportedMediaType } from '../../http/negotiation.ts'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { duplicateFields } from '@gyropilot/schema/duplicate-fields'
+import { copyGiven } from '@gyropilot/schema/given-value'
 import {
   oversizedNumber,
   parseJson,
@@ -136,7 +137,7 @@ export function patchObject(
     decoded =
       type === 'strategic'
         ? decodeConverted(patched, decoding)
-        : decodeValue(patched, notes, decoding)
+        : decodePatched(patched as Draft, notes, decoding)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     if (error instanceof ConversionError && type === 'strategic') throw unclassified(error.message)
@@ -156,6 +157,26 @@ export function patchObject(
   if (decoding.validation === 'Warn') for (const problem of problems) decoding.warn(problem)
   rememberForeignKind(decoded.object, patched, decoding)
   return decoded.object
+}
+
+/** A patch may make the object one of another version that is served: it has the fields of that, then. */
+function decodePatched(
+  patched: Draft,
+  notes: DocumentNotes,
+  decoding: Decoding,
+): ReturnType<typeof decodeValue> {
+  const { expected, registry, resource } = decoding
+  const [group, version] = splitApiVersion(patched['apiVersion'] ?? '')
+  const plain = (): ReturnType<typeof decodeValue> => decodeValue(patched, notes, decoding)
+  if (resource === undefined || resource.custom || version === expected.version) return plain()
+  const other = registry.get(group, version, resource.info.resource)
+  if (other === undefined || group !== expected.group || other.info.kind !== expected.kind)
+    return plain()
+  const sentAs = { ...decoding, expected: { ...expected, version }, resource: other }
+  const decoded = decodeValue(patched, notes, sentAs)
+  const stored = other.storage.toStored?.(decoded.object) ?? decoded.object
+  const object = copyGiven(resource.storage.fromStored?.(stored) ?? stored) as Draft
+  return { ...decoded, object }
 }
 
 /** What a patch made, with numbers only. */

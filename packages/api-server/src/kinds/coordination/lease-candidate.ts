@@ -44,7 +44,7 @@ export const leaseCandidate: KindRules<LeaseCandidate> = {
     column(
       'LeaseName',
       'string',
-      'LeaseName is the name of the lease for which this candidate is contending. The limits on this field are the same as on Lease.name. Multiple lease candidates may reference the same Lease.name. This field is immutable.',
+      'LeaseName is the name of the lease for which this candidate is contending. This field is immutable.',
       (object) => object.spec?.leaseName ?? '',
     ),
     column('BinaryVersion', 'string', '', (object) => object.spec?.binaryVersion ?? ''),

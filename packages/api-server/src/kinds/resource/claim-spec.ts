@@ -31,7 +31,8 @@ export function defaultClaimSpec(devices: DraftOf<DeviceClaim> | undefined): voi
   for (const request of devices?.requests ?? []) {
     for (const part of [request.exactly, ...(request.firstAvailable ?? [])]) {
       if (!part) continue
-      part.allocationMode ||= 'ExactCount'
+      // An empty one is of a version that has no default where no class is asked for.
+      part.allocationMode ??= 'ExactCount'
       if (part.allocationMode === 'ExactCount') part.count ||= 1
       for (const toleration of part.tolerations ?? []) toleration.operator ||= 'Equal'
     }
