@@ -14,7 +14,7 @@ export type NameCheck = (name: string, generated: boolean, object: Stored) => re
 export type NameRule = 'subdomain' | 'label' | 'path-segment' | NameCheck
 
 /** A generated name is checked without the hyphen that its random part follows, and with a letter for what stands before that. */
-function withPrefix(check: (name: string) => readonly string[]): NameCheck {
+export function withPrefix(check: (name: string) => readonly string[]): NameCheck {
   return (name, generated) =>
     check(generated && name.endsWith('-') && name.length > 1 ? `${name.slice(0, -2)}a` : name)
 }

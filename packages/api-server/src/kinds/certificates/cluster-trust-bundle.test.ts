@@ -124,3 +124,17 @@ test('a bundle keeps its signer', () => {
     'spec.signerName: Invalid value: "": field is immutable',
   ])
 })
+
+test('a prefix of a generated name is judged as it will begin a name', () => {
+  const fieldsOf = (generateName: string, signerName?: string): readonly string[] => {
+    const spec = { trustBundle: AUTHORITY, ...(signerName !== undefined && { signerName }) }
+    const metadata = { name: `${generateName}x`, generateName }
+    return createErrors(BUNDLE, { metadata, spec }).map((error) => error.split(':')[0]!)
+  }
+  assert.deepEqual(fieldsOf('gen-'), [])
+  assert.deepEqual(fieldsOf('gen--'), [])
+  assert.deepEqual(fieldsOf('example.com:s:gen-', SIGNER), [])
+  assert.deepEqual(fieldsOf('_x-'), ['metadata.generateName', 'metadata.name'])
+  assert.deepEqual(fieldsOf('example.com:s:_-', SIGNER), ['metadata.name'])
+  assert.deepEqual(fieldsOf('gen-', SIGNER), ['metadata.generateName', 'metadata.name'])
+})

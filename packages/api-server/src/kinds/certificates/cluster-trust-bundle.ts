@@ -2,6 +2,7 @@ import type { ClusterTrustBundle } from '@gyropilot/api'
 import { trustAnchors } from '@gyropilot/foundation/x509'
 import type { KindRules, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { withPrefix } from '@gyropilot/schema/validation/metadata'
 import { dnsSubdomain } from '@gyropilot/schema/validation/names'
 import { column, nameColumn } from '../columns.ts'
 import { validateSignerName } from './signer-name.ts'
@@ -39,21 +40,23 @@ export const clusterTrustBundle: KindRules<ClusterTrustBundle> = {
   ],
 }
 
+const subdomain = withPrefix(dnsSubdomain)
+
 function signerOf(object: StoredOf<ClusterTrustBundle>): string {
   return object.spec?.signerName ?? ''
 }
 
 /** The signer, with colons for its slashes, begins the name of its bundles, and of no other. */
-function nameCheck(name: string, _generated: boolean, object: Stored): readonly string[] {
+function nameCheck(name: string, generated: boolean, object: Stored): readonly string[] {
   const signerName: string = object['spec']?.signerName ?? ''
   if (signerName === '') {
     return name.includes(':')
       ? ['ClusterTrustBundle without signer name must not have ":" in its name']
-      : dnsSubdomain(name)
+      : subdomain(name, generated, object)
   }
   const prefix = `${signerName.replaceAll('/', ':')}:`
   return name.startsWith(prefix)
-    ? dnsSubdomain(name.slice(prefix.length))
+    ? subdomain(name.slice(prefix.length), generated, object)
     : [`ClusterTrustBundle for signerName ${signerName} must be named with prefix ${prefix}`]
 }
 
