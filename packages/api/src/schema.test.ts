@@ -80,6 +80,7 @@ test('what is served on request only is not in the table of what is served', () 
     [
       'certificates.k8s.io/v1beta1 ClusterTrustBundle',
       'certificates.k8s.io/v1beta1 PodCertificateRequest',
+      'certificates.k8s.io/v1alpha1 ClusterTrustBundle',
       'networking.k8s.io/v1beta1 IPAddress',
       'networking.k8s.io/v1beta1 ServiceCIDR',
       'storage.k8s.io/v1beta1 VolumeAttributesClass',

@@ -16,7 +16,7 @@ const PRIORITIES: readonly (readonly [
   ['authorization.k8s.io', 17600, { v1: 15 }],
   ['autoscaling', 17500, { v1: 15, v2: 30 }],
   ['batch', 17400, { v1: 15 }],
-  ['certificates.k8s.io', 17300, { v1: 15, v1beta1: 13 }],
+  ['certificates.k8s.io', 17300, { v1: 15, v1beta1: 9, v1alpha1: 1 }],
   ['networking.k8s.io', 17200, { v1: 15, v1beta1: 9 }],
   ['policy', 17100, { v1: 15 }],
   ['rbac.authorization.k8s.io', 17000, { v1: 15 }],

@@ -17,6 +17,7 @@ const KEPT: ReadonlyMap<string, string> = new Map(
   [
     ['admissionregistration.k8s.io/v1beta1', 'v1', MUTATING_POLICIES],
     ['admissionregistration.k8s.io/v1alpha1', 'v1', MUTATING_POLICIES],
+    ['certificates.k8s.io/v1alpha1', 'v1beta1', 'clustertrustbundles'],
     ['coordination.k8s.io/v1alpha2', 'v1beta1', 'leasecandidates'],
     ['networking.k8s.io/v1beta1', 'v1', 'ipaddresses servicecidrs'],
     ['resource.k8s.io/v1beta2', 'v1', DEVICE_KINDS],

@@ -14,6 +14,7 @@ const VERSIONS: readonly (readonly [
     38,
     'MutatingAdmissionPolicy MutatingAdmissionPolicyBinding',
   ],
+  ['certificates.k8s.io/v1alpha1', 34, 37, 'ClusterTrustBundle'],
   ['coordination.k8s.io/v1alpha2', 35, 38, 'LeaseCandidate'],
   ['coordination.k8s.io/v1beta1', 36, 39, 'LeaseCandidate'],
   ['networking.k8s.io/v1beta1', 34, 37, 'IPAddress ServiceCIDR'],

@@ -18,7 +18,11 @@ const REPEATED_BETA = [
   'resource.k8s.io/v1beta1',
   'storage.k8s.io/v1beta1',
 ]
-const REPEATED_ALPHA = ['admissionregistration.k8s.io/v1alpha1', 'coordination.k8s.io/v1alpha2']
+const REPEATED_ALPHA = [
+  'admissionregistration.k8s.io/v1alpha1',
+  'certificates.k8s.io/v1alpha1',
+  'coordination.k8s.io/v1alpha2',
+]
 
 test('items turn versions on and off, and the last one holds', () => {
   assert.deepEqual(parseRuntimeConfig([]), {})

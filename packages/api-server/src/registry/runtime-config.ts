@@ -10,6 +10,7 @@ export type RuntimeConfig = Readonly<Record<string, boolean>>
 
 /** Gates that are off by default and without which a version has not these resources. */
 const GATES: Readonly<Record<string, string>> = {
+  'certificates.k8s.io/v1alpha1/clustertrustbundles': 'ClusterTrustBundle',
   'certificates.k8s.io/v1beta1/clustertrustbundles': 'ClusterTrustBundle',
   'certificates.k8s.io/v1beta1/podcertificaterequests': 'PodCertificateRequest',
   'scheduling.k8s.io/v1alpha2/podgroups': 'GenericWorkload',

@@ -1,12 +1,26 @@
 /** Kinds of v1 in the versions before it: the same objects. As kube-apiserver 1.36.2 answered with api/all=true. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { generateKeyPair, issueCertificate } from '@gyropilot/foundation/x509'
 import { createTestServer, type AnyValue } from '../testing/test-server.ts'
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts'
 
-const ALL = { runtimeConfig: parseRuntimeConfig(['api/all=true']) as RuntimeConfig }
+const ALL = {
+  runtimeConfig: parseRuntimeConfig(['api/all=true']) as RuntimeConfig,
+  featureGates: { ClusterTrustBundle: true },
+}
 const MERGE = { 'content-type': 'application/merge-patch+json' }
 const APPLY = { 'content-type': 'application/apply-patch+yaml' }
+
+function selfSigned(): string {
+  const { publicKey, privateKey } = generateKeyPair()
+  const subject = { commonName: 'ca' }
+  const times = { notBeforeMs: 0, notAfterMs: 1_000, serialNumber: Uint8Array.of(1) }
+  return issueCertificate(
+    { subject, publicKey, usage: 'authority', ...times },
+    { subject, privateKey },
+  )
+}
 
 interface Repeated {
   /** The first keeps the objects. */
@@ -79,6 +93,13 @@ const REPEATED: readonly Repeated[] = [
     path: 'admissionregistration.k8s.io/VERSION/mutatingadmissionpolicybindings',
     kind: 'MutatingAdmissionPolicyBinding',
     fields: { v1: { spec: { policyName: 'p' } } },
+  },
+  {
+    versions: ['v1beta1', 'v1alpha1'],
+    deprecated: { v1alpha1: [34, 37] },
+    path: 'certificates.k8s.io/VERSION/clustertrustbundles',
+    kind: 'ClusterTrustBundle',
+    fields: { v1beta1: { spec: { trustBundle: selfSigned() } } },
   },
   {
     versions: ['v1beta1', 'v1alpha2'],
@@ -242,6 +263,8 @@ test('versions stand in discovery by their priority, and v1 is preferred', async
   for (const [name, priority] of [
     ['v1beta1.admissionregistration.k8s.io', 12],
     ['v1alpha1.admissionregistration.k8s.io', 9],
+    ['v1beta1.certificates.k8s.io', 9],
+    ['v1alpha1.certificates.k8s.io', 1],
     ['v1alpha2.coordination.k8s.io', 12],
     ['v1beta1.networking.k8s.io', 9],
     ['v1beta1.resource.k8s.io', 9],

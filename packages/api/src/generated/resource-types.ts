@@ -14,6 +14,7 @@ import type * as autoscalingV1 from './autoscaling-v1.ts'
 import type * as autoscalingV2 from './autoscaling-v2.ts'
 import type * as batchV1 from './batch-v1.ts'
 import type * as certificatesV1 from './certificates-v1.ts'
+import type * as certificatesV1alpha1 from './certificates-v1alpha1.ts'
 import type * as certificatesV1beta1 from './certificates-v1beta1.ts'
 import type * as coordinationV1 from './coordination-v1.ts'
 import type * as coordinationV1alpha2 from './coordination-v1alpha2.ts'
@@ -116,6 +117,7 @@ export const resources = {
 export const resourcesOnRequest = {
   clustertrustbundles: {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1beta1.ClusterTrustBundle>,
   podcertificaterequests: {"group":"certificates.k8s.io","version":"v1beta1","resource":"podcertificaterequests","kind":"PodCertificateRequest","namespaced":true} as ResourceType<certificatesV1beta1.PodCertificateRequest>,
+  clustertrustbundlesV1ALPHA1: {"group":"certificates.k8s.io","version":"v1alpha1","resource":"clustertrustbundles","kind":"ClusterTrustBundle","namespaced":false} as ResourceType<certificatesV1alpha1.ClusterTrustBundle>,
   ipaddresses: {"group":"networking.k8s.io","version":"v1beta1","resource":"ipaddresses","kind":"IPAddress","namespaced":false} as ResourceType<networkingV1beta1.IPAddress>,
   servicecidrs: {"group":"networking.k8s.io","version":"v1beta1","resource":"servicecidrs","kind":"ServiceCIDR","namespaced":false} as ResourceType<networkingV1beta1.ServiceCIDR>,
   volumeattributesclasses: {"group":"storage.k8s.io","version":"v1beta1","resource":"volumeattributesclasses","kind":"VolumeAttributesClass","namespaced":false} as ResourceType<storageV1beta1.VolumeAttributesClass>,
@@ -218,6 +220,7 @@ export const resourceTable: readonly DiscoveredResource[] = [
 export const resourceTableOnRequest: readonly DiscoveredResource[] = [
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"certificates.k8s.io","version":"v1beta1","resource":"podcertificaterequests","singular":"podcertificaterequest","kind":"PodCertificateRequest","namespaced":true,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"PodCertificateRequest","group":"certificates.k8s.io","version":"v1beta1"}]},
+  {"group":"certificates.k8s.io","version":"v1alpha1","resource":"clustertrustbundles","singular":"clustertrustbundle","kind":"ClusterTrustBundle","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"networking.k8s.io","version":"v1beta1","resource":"ipaddresses","singular":"ipaddress","kind":"IPAddress","namespaced":false,"shortNames":["ip"],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},
   {"group":"networking.k8s.io","version":"v1beta1","resource":"servicecidrs","singular":"servicecidr","kind":"ServiceCIDR","namespaced":false,"shortNames":[],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[{"name":"status","verbs":["get","patch","update"],"kind":"ServiceCIDR","group":"networking.k8s.io","version":"v1beta1"}]},
   {"group":"storage.k8s.io","version":"v1beta1","resource":"volumeattributesclasses","singular":"volumeattributesclass","kind":"VolumeAttributesClass","namespaced":false,"shortNames":["vac"],"categories":[],"verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"subresources":[]},

@@ -68,7 +68,7 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [['--controllers', '-nosuch'], /--controllers: "nosuch" is not in the list/],
   [
     ['--runtime-config', 'coordination.k8s.io/v1alpha9=true'],
-    /--runtime-config: "coordination.k8s.io\/v1alpha9" is not known: use certificates.k8s.io\/v1beta1, networking.k8s.io\/v1beta1, storage.k8s.io\/v1beta1, admission/,
+    /--runtime-config: "coordination.k8s.io\/v1alpha9" is not known: use certificates.k8s.io\/v1beta1, certificates.k8s.io\/v1alpha1, networking.k8s.io\/v1beta1, storage.k8s.io\/v1beta1, admission/,
   ],
   [['--runtime-config=apps/v1=false'], /--runtime-config: apps\/v1 cannot be turned off/],
   [

@@ -19,7 +19,9 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   'authorization.k8s.io/v1beta1':
     'LocalSubjectAccessReview SelfSubjectAccessReview SelfSubjectRulesReview SubjectAccessReview',
   'batch/v1beta1': 'CronJob',
+  'certificates.k8s.io/v1alpha1': 'ClusterTrustBundle',
   'certificates.k8s.io/v1beta1': 'CertificateSigningRequest',
+  'coordination.k8s.io/v1alpha2': 'LeaseCandidate',
   'coordination.k8s.io/v1beta1': 'Lease',
   'discovery.k8s.io/v1beta1': 'EndpointSlice',
   'events.k8s.io/v1beta1': 'Event',
@@ -35,6 +37,7 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   'rbac.authorization.k8s.io/v1beta1': 'ClusterRole ClusterRoleBinding Role RoleBinding',
   'resource.k8s.io/v1beta1': 'DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice',
   'resource.k8s.io/v1beta2': 'DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice',
+  'resource.k8s.io/v1alpha3': 'DeviceTaintRule',
   'scheduling.k8s.io/v1beta1': 'PriorityClass',
   'storage.k8s.io/v1alpha1': 'CSIStorageCapacity VolumeAttachment VolumeAttributesClass',
   'storage.k8s.io/v1beta1':

@@ -155,6 +155,27 @@ test('a server says at its start in which versions it keeps what', async () => {
   assert.deepEqual(table.value.rows[0].cells, ['core.pods', 'v1', `${apiServerID}=v1`, '0s'])
 })
 
+test('versions that a server can read count, also where it serves others only', async () => {
+  const versions = ['coordination.k8s.io/v1beta1', 'resource.k8s.io/v1beta2']
+  const asked = [...versions, 'certificates.k8s.io/v1beta1'].map((version) => [version, true])
+  const { request } = await createTestServer({
+    ...ON,
+    runtimeConfig: { ...ON.runtimeConfig, ...Object.fromEntries(asked) },
+    featureGates: { ...ON.featureGates, ClusterTrustBundle: true },
+  })
+  for (const [name, early, late] of [
+    ['coordination.k8s.io.leasecandidates', 'v1alpha2', 'v1beta1'],
+    ['resource.k8s.io.devicetaintrules', 'v1alpha3', 'v1beta2'],
+    ['certificates.k8s.io.clustertrustbundles', 'v1alpha1', 'v1beta1'],
+  ] as const) {
+    const { status } = (await request('GET', `${PATH}/${name}`)).value
+    const [{ decodableVersions, servedVersions }] = status.storageVersions
+    const group = name.slice(0, name.lastIndexOf('.'))
+    assert.deepEqual(decodableVersions, [`${group}/${late}`, `${group}/${early}`])
+    assert.deepEqual(servedVersions, [`${group}/${late}`])
+  }
+})
+
 test('what another server says stays, and a former life of its own does not', async () => {
   const first = await createTestServer(ON)
   const url = `${PATH}/core.pods`
