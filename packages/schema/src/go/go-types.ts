@@ -21,7 +21,6 @@ export function goTypeOf(struct: string, name: string, field: FieldSchema): stri
   return Object.hasOwn(ofStruct, name) ? ofStruct[name]! : plainType(field)
 }
 
-/** Of what is in a list or map: `[]v1.Capability` holds `v1.Capability`; what is in a named list or map has its plain type. */
 /** Types of other groups, or that the versions of a group share: they are called `v1` by all. They are no structs. */
 const ALWAYS_V1: ReadonlySet<string> = new Set(
   'ConditionStatus OperationType ResourceName ScopeType StatusReason'.split(' '),
@@ -42,6 +41,7 @@ function isForeign(name: string): boolean {
   return ['core-v1', 'meta-v1'].some((module) => schemaNamed(`${module}.${name}`) !== undefined)
 }
 
+/** Of what is in a list or map: `[]v1.Capability` holds `v1.Capability`; what is in a named list or map has its plain type. */
 export function elementTypeOf(goType: string, element: FieldSchema): string {
   return /^(?:\[\]|map\[[^\]]*\])(.*)$/.exec(goType)?.[1] ?? plainType(element)
 }
