@@ -5,8 +5,8 @@ import type { Pod, PodAffinityTerm } from '@gyropilot/api'
 import { preferredTerms, termMatches, termsOnOthers } from './affinity-terms.ts'
 import type { NamespaceLabels, SignedTerm } from './affinity-terms.ts'
 import type { NodeInfo } from './node-info.ts'
-import type { PodGroup } from './pod-group.ts'
-import { selectorText } from './pod-group.ts'
+import type { CountedGroup } from './counted-group.ts'
+import { selectorText } from './counted-group.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Signed weights of every term that applies to each node; undefined when there is none at all. */
@@ -52,7 +52,7 @@ function counterOf(
   // Namespaces get other labels without a word to the node that keeps the count.
   if (term.namespaceSelector !== undefined)
     return ({ pods }) => [...pods.values()].filter(has).length
-  const group: PodGroup = { key: `${pod.metadata?.namespace} term ${selectorText(term)}`, has }
+  const group: CountedGroup = { key: `${pod.metadata?.namespace} term ${selectorText(term)}`, has }
   return (info) => info.countOf(group)
 }
 

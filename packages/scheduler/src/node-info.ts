@@ -3,8 +3,8 @@ import type { Container, Node, Pod } from '@gyropilot/api'
 import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
 import type { ResourceAmounts } from '@gyropilot/api'
 import { isInclined } from './affinity-terms.ts'
-import { GroupCounts } from './pod-group.ts'
-import type { PodGroup } from './pod-group.ts'
+import { GroupCounts } from './counted-group.ts'
+import type { CountedGroup } from './counted-group.ts'
 
 /** What a container without requests counts in the score of free resources. */
 const ASSUMED: ResourceAmounts = new Map([
@@ -96,7 +96,7 @@ export class NodeInfo {
   }
 
   /** How many pods of the group are here and stay. */
-  countOf(group: PodGroup): number {
+  countOf(group: CountedGroup): number {
     return this.#groups.of(group, this.pods.values())
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { node, pod } from '@gyropilot/api/testing'
 import { NodeInfo } from './node-info.ts'
-import { podGroup } from './pod-group.ts'
+import { countedGroup } from './counted-group.ts'
 import { bestScored, scoreNodes } from './scores.ts'
 import { snapshotOf } from './snapshot.ts'
 
@@ -22,7 +22,7 @@ function place(
       candidate,
       snapshotOf(infos),
       infos,
-      spread ? podGroup('default', 'all', () => true) : undefined,
+      spread ? countedGroup('default', 'all', () => true) : undefined,
     )
     bestScored(infos, scores)[0]!.addPod(candidate)
   }

@@ -4,7 +4,7 @@ import type { Pod, PreferredSchedulingTerm, ResourceAmounts } from '@gyropilot/a
 import { affinitySums } from './affinity-scores.ts'
 import { scoredAmounts } from './node-info.ts'
 import type { NodeInfo, ScoredAmounts } from './node-info.ts'
-import type { PodGroup } from './pod-group.ts'
+import type { CountedGroup } from './counted-group.ts'
 import type { Snapshot } from './snapshot.ts'
 import { spreadScores } from './spread-scores.ts'
 
@@ -15,7 +15,7 @@ export function scoreNodes(
   pod: Pod,
   snapshot: Snapshot,
   feasible: readonly NodeInfo[],
-  group: PodGroup | undefined,
+  group: CountedGroup | undefined,
 ): readonly number[] {
   const taints = shares(feasible, (info) => untoleratedPreferences(pod, info))
   const preferred =

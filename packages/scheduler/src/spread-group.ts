@@ -10,8 +10,8 @@ import type {
 } from '@gyropilot/api'
 import type { Lister } from '@gyropilot/runtime'
 import { podLabelsMatch } from './label-terms.ts'
-import { podGroup, selectorText } from './pod-group.ts'
-import type { PodGroup } from './pod-group.ts'
+import { countedGroup, selectorText } from './counted-group.ts'
+import type { CountedGroup } from './counted-group.ts'
 
 export interface GroupListers {
   readonly services: Lister<Service>
@@ -21,7 +21,7 @@ export interface GroupListers {
 }
 
 /** Pods that belong together for default spreading: what a Service or the pod's own controller selects. */
-export function spreadGroupOf(pod: Pod, listers: GroupListers): PodGroup | undefined {
+export function spreadGroupOf(pod: Pod, listers: GroupListers): CountedGroup | undefined {
   const labels = pod.metadata?.labels ?? {}
   const namespace = pod.metadata?.namespace
   const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller)
@@ -34,7 +34,7 @@ export function spreadGroupOf(pod: Pod, listers: GroupListers): PodGroup | undef
   ].filter((set) => selects(set, labels))
   if (selector === undefined && sets.length === 0) return undefined
   const text = [selector, ...sets].map(selectorText).join(' ')
-  return podGroup(namespace, text, (candidate) => {
+  return countedGroup(namespace, text, (candidate) => {
     const own = candidate.metadata?.labels ?? {}
     const inSets = sets.every((set) => selects(set, own))
     return inSets && (selector === undefined || podLabelsMatch(selector, own))

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
 import { node, pod } from '@gyropilot/api/testing'
 import { NodeInfo } from './node-info.ts'
-import { podGroup } from './pod-group.ts'
+import { countedGroup } from './counted-group.ts'
 import { snapshotOf } from './snapshot.ts'
 import { spreadScores } from './spread-scores.ts'
 
 const ZONE = 'topology.kubernetes.io/zone'
-const web = podGroup('default', 'web', ({ metadata }) => metadata?.labels?.app === 'web')
+const web = countedGroup('default', 'web', ({ metadata }) => metadata?.labels?.app === 'web')
 
 function infoOf(name: string, labels: Readonly<Record<string, string>>, pods = 0): NodeInfo {
   const info = new NodeInfo(name)

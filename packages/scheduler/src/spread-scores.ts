@@ -2,8 +2,8 @@
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
 import { isCounted, isLabelledFor } from './filters/topology-spread.ts'
 import type { NodeInfo } from './node-info.ts'
-import { selectedGroup } from './pod-group.ts'
-import type { PodGroup } from './pod-group.ts'
+import { selectedGroup } from './counted-group.ts'
+import type { CountedGroup } from './counted-group.ts'
 import type { Snapshot } from './snapshot.ts'
 
 interface SpreadOf {
@@ -12,11 +12,11 @@ interface SpreadOf {
   /** Of them the scores are asked for. */
   readonly feasible: readonly NodeInfo[]
   /** Pods that should stand apart where the pod has no constraints of its own. */
-  readonly group: PodGroup | undefined
+  readonly group: CountedGroup | undefined
 }
 
 type Constraint = Omit<TopologySpreadConstraint, 'labelSelector' | 'whenUnsatisfiable'> & {
-  readonly group: PodGroup
+  readonly group: CountedGroup
 }
 
 /** It has one node in each domain, and its pods are those of the node. */
@@ -63,7 +63,7 @@ function softConstraints(pod: Pod): readonly Constraint[] {
     .map(({ labelSelector, ...rest }) => ({ ...rest, group: selectedGroup(pod, labelSelector) }))
 }
 
-function defaultConstraints(group: PodGroup | undefined): readonly Constraint[] {
+function defaultConstraints(group: CountedGroup | undefined): readonly Constraint[] {
   return group === undefined ? [] : DEFAULT_SPREADING.map((each) => ({ ...each, group }))
 }
 

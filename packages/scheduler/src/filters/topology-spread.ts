@@ -3,7 +3,7 @@ import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
 import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
-import { selectedGroup } from '../pod-group.ts'
+import { selectedGroup } from '../counted-group.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { NodeFilter } from './node-filter.ts'
 

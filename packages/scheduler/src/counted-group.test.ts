@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { Pod } from '@gyropilot/api'
 import { pod } from '@gyropilot/api/testing'
 import { NodeInfo } from './node-info.ts'
-import { podGroup, selectedGroup } from './pod-group.ts'
-import type { PodGroup } from './pod-group.ts'
+import { countedGroup, selectedGroup } from './counted-group.ts'
+import type { CountedGroup } from './counted-group.ts'
 
 const inGroup = (name: string, app: string, more: Partial<Pod['metadata']> = {}): Pod => {
   const made = pod({ name, labels: { app } })
@@ -56,7 +56,7 @@ test('a node whose pods stay the same is counted once, however often it is asked
   const info = new NodeInfo('n')
   for (let i = 0; i < 50; i++) info.addPod(inGroup(`p${i}`, 'web'))
   let looks = 0
-  const group: PodGroup = podGroup('default', 'all', () => {
+  const group: CountedGroup = countedGroup('default', 'all', () => {
     looks++
     return true
   })

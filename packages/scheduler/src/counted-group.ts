@@ -3,18 +3,18 @@ import type { LabelSelector, Pod } from '@gyropilot/api'
 import { podLabelsMatch } from './label-terms.ts'
 
 /** Pods of one namespace that are not on their way out. */
-export interface PodGroup {
+export interface CountedGroup {
   /** Of two groups the same only if they have the same pods. */
   readonly key: string
   readonly has: (pod: Pod) => boolean
 }
 
 /** `text`: says in the namespace what `matches` matches. */
-export function podGroup(
+export function countedGroup(
   namespace: string | undefined,
   text: string,
   matches: (pod: Pod) => boolean,
-): PodGroup {
+): CountedGroup {
   return {
     key: `${namespace} ${text}`,
     has: (pod) =>
@@ -25,8 +25,8 @@ export function podGroup(
 }
 
 /** What a constraint counts. No selector selects nothing; an empty one, for which upstream counts none, neither. */
-export const selectedGroup = (pod: Pod, selector: LabelSelector | undefined): PodGroup =>
-  podGroup(
+export const selectedGroup = (pod: Pod, selector: LabelSelector | undefined): CountedGroup =>
+  countedGroup(
     pod.metadata?.namespace,
     selectorText(selector),
     ({ metadata }) => !isEmpty(selector) && podLabelsMatch(selector, metadata?.labels ?? {}),
@@ -54,10 +54,10 @@ const MOST_GROUPS = 64
  * changed with the node's pods.
  */
 export class GroupCounts {
-  readonly #counts = new Map<string, { readonly group: PodGroup; count: number }>()
+  readonly #counts = new Map<string, { readonly group: CountedGroup; count: number }>()
 
   /** `pods`: all that the node has. */
-  of(group: PodGroup, pods: Iterable<Pod>): number {
+  of(group: CountedGroup, pods: Iterable<Pod>): number {
     const known = this.#counts.get(group.key)
     if (known !== undefined) return known.count
     let count = 0
