@@ -30,6 +30,13 @@ interface PreemptorParts {
   readonly random: RandomSource
 }
 
+interface PreemptionPlan {
+  readonly outcome: PreemptionOutcome
+  /** As of PodWrites. */
+  readonly nomination?: string
+  readonly room?: PreemptionCandidate
+}
+
 export class Preemptor {
   readonly #nodes: NodeIndex
   readonly #search: NodeSearch
@@ -47,22 +54,23 @@ export class Preemptor {
     this.#random = random
   }
 
-  /** Makes room by taking less important pods away. `nomination` as of PodWrites. */
-  preempt(
-    pod: Pod,
-    verdicts: readonly NodeVerdict[],
-  ): { readonly outcome: PreemptionOutcome; readonly nomination?: string } {
+  /** What would make room. Nothing is done yet. */
+  plan(pod: Pod, verdicts: readonly NodeVerdict[]): PreemptionPlan {
     const nominated = this.#nodes.get(pod.status?.nominatedNodeName ?? '')
     const text = whyNotEligible(pod, nominated, verdicts)
     if (text !== undefined) return { outcome: { kind: 'not eligible', text } }
     const { candidates, reasons } = this.#candidates(pod, verdicts)
     const best = bestCandidate(candidates)
     if (best === undefined) return { outcome: { kind: 'none', reasons }, nomination: '' }
+    return { outcome: { kind: 'victims' }, nomination: best.node, room: best }
+  }
+
+  /** Makes the room by taking less important pods away. */
+  carryOut(pod: Pod, { node, victims }: PreemptionCandidate): void {
     // Those that are on their way out need not be told; where all are, others keep what they were promised, as upstream.
-    const going = best.victims.filter((victim) => !isTerminating(victim))
-    for (const victim of going) void this.#writes.evict(victim, pod, best.node)
-    if (going.length > 0) this.#takeBack(best.node, pod)
-    return { outcome: { kind: 'victims' }, nomination: best.node }
+    const going = victims.filter((victim) => !isTerminating(victim))
+    for (const victim of going) void this.#writes.evict(victim, pod, node)
+    if (going.length > 0) this.#takeBack(node, pod)
   }
 
   /** Nodes where taking pods away helps, and of the others why it does not. */

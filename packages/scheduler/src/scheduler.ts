@@ -2,31 +2,26 @@
  * The default profile of kube-scheduler, reduced to what others can observe: which node a pod gets, when it is tried again,
  * and what is written. Contract: docs/behaviour/simulation/scheduler.md.
  */
-import { deepEqual, keyOf, resources } from '@gyropilot/api'
+import { deepEqual, resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
-import { errorText, integerBetween } from '@gyropilot/foundation'
+import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown, yieldIfLong } from '@gyropilot/runtime'
 import type { InformerFactory, SeriesEventRecorder } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
-import { FilterError } from './filters/filter-error.ts'
 import { filtersWith } from './filters/index.ts'
 import { isAwaited } from './filters/pod-affinity.ts'
 import { isCountedFor } from './filters/topology-spread.ts'
-import { deviceProblemMessage, preFilterMessage, unschedulableMessage } from './message.ts'
 import { NodeIndex } from './node-index.ts'
-import type { NodeInfo } from './node-info.ts'
 import { NodeSearch } from './node-search.ts'
 import { Nominations } from './nominations.ts'
+import { Placer } from './placer.ts'
+import type { Attempt, Placement, Refusal } from './placer.ts'
 import { PodWrites, SCHEDULER_NAME } from './pod-writes.ts'
 import { Preemptor } from './preemptor.ts'
-import { bestScored, scoreNodes } from './scores.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
-import { spreadGroupOf } from './spread-group.ts'
-import type { GroupListers } from './spread-group.ts'
-import { claimProblem } from './volumes/claims.ts'
 import { VolumeBinder } from './volumes/volume-binder.ts'
 import type { AssumedVolumes } from './volumes/volume-binder.ts'
 import { volumeFilters } from './volumes/volume-filters.ts'
@@ -51,11 +46,10 @@ export class Scheduler {
   readonly #options: SchedulerOptions
   readonly #queue: SchedulingQueue
   readonly #nodes: NodeIndex
-  readonly #groups: GroupListers
   readonly #volumes: VolumeBinder
   readonly #devices: DeviceClaims
-  readonly #search: NodeSearch
   readonly #preemptor: Preemptor
+  readonly #placer: Placer
   readonly #nominations = new Nominations()
   readonly #writes: PodWrites
   /** Pods with a node whose volumes are not bound yet, by uid. */
@@ -75,12 +69,6 @@ export class Scheduler {
       (pod) => this.#devices.isWaiting(pod),
     )
     const { informers } = options
-    this.#groups = {
-      services: informers.informer(resources.services).lister,
-      replicaSets: informers.informer(resources.replicasets).lister,
-      statefulSets: informers.informer(resources.statefulsets).lister,
-      replicationControllers: informers.informer(resources.replicationcontrollers).lister,
-    }
     const namespaces = informers.informer(resources.namespaces).lister
     this.#nodes = new NodeIndex((name) => namespaces.get(undefined, name)?.metadata?.labels)
     this.#volumes = new VolumeBinder({
@@ -91,14 +79,28 @@ export class Scheduler {
     })
     this.#devices = new DeviceClaims(options, () => this.#queue.moveAll())
     const own = filtersWith(volumeFilters(this.#volumes.listers), this.#devices.isServed)
-    this.#search = new NodeSearch([...own, this.#devices.filter], this.#nodes, this.#nominations)
+    const search = new NodeSearch([...own, this.#devices.filter], this.#nodes, this.#nominations)
     this.#preemptor = new Preemptor({
       nodes: this.#nodes,
-      search: this.#search,
+      search,
       nominations: this.#nominations,
       budgets: informers.informer(resources.poddisruptionbudgets).lister,
       writes: this.#writes,
       random: options.random,
+    })
+    this.#placer = new Placer({
+      ...options,
+      search,
+      nodes: this.#nodes,
+      volumes: this.#volumes,
+      devices: this.#devices,
+      preemptor: this.#preemptor,
+      groups: {
+        services: informers.informer(resources.services).lister,
+        replicaSets: informers.informer(resources.replicasets).lister,
+        statefulSets: informers.informer(resources.statefulsets).lister,
+        replicationControllers: informers.informer(resources.replicationcontrollers).lister,
+      },
     })
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
@@ -188,7 +190,7 @@ export class Scheduler {
     for (;;) {
       const pod = this.#running ? this.#queue.take() : undefined
       if (pod === undefined) break
-      this.#tryOrFail(pod)
+      this.#settle(this.#placer.attempt(pod))
       // Bindings are work of the server, often in this process: what has begun is done before there is more.
       while (this.#bindings >= MOST_BINDINGS) await this.#bound.promise
       const pause = yieldIfLong(this.#options.clock)
@@ -197,47 +199,19 @@ export class Scheduler {
     this.#woken = false
   }
 
-  /** What goes wrong with one pod keeps no other from its node. */
-  #tryOrFail(pod: Pod): void {
-    try {
-      this.#try(pod)
-    } catch (error) {
-      this.#options.logger.error(error, 'Error scheduling pod', { pod: keyOf(pod) })
-      this.#nodes.unplace(pod.metadata?.uid ?? '')
-      this.#fail(pod, 'SchedulerError', errorText(error))
-    }
+  #settle(attempt: Attempt): void {
+    if (attempt.kind === 'placed') this.#startBinding(attempt)
+    else this.#refuse(attempt)
   }
 
-  #try(pod: Pod): void {
-    const all = this.#nodes.nodes
-    const problem = claimProblem(pod, this.#volumes.listers)
-    if (problem !== undefined && all.length > 0)
-      return this.#fail(pod, 'Unschedulable', preFilterMessage(problem, all.length), '')
-    const deviceProblem = this.#devices.problem(pod)
-    if (deviceProblem !== undefined && all.length > 0)
-      return this.#fail(pod, 'Unschedulable', deviceProblemMessage(deviceProblem, all.length), '')
-    const search = this.#search.of(pod)
-    if (search instanceof FilterError) return this.#fail(pod, 'SchedulerError', search.message)
-    const { feasible, verdicts } = search
-    if (feasible.length === 0) {
-      const claims = this.#devices.reconsider(pod, verdicts)
-      const { outcome, nomination } = this.#preemptor.preempt(pod, verdicts)
-      this.#fail(pod, 'Unschedulable', unschedulableMessage(verdicts, outcome, claims), nomination)
-      return
-    }
-    const chosen = this.#choose(pod, feasible)
-    this.#devices.promise(pod, chosen)
-    this.#nodes.place(pod, chosen.name)
-    const assumed = this.#volumes.assume(pod, chosen.node!)
-    if (assumed === undefined) void this.#bind(pod, chosen.name)
-    else void this.#bindWithVolumes(pod, chosen.name, assumed)
+  #startBinding({ pod, node, volumes }: Placement): void {
+    if (volumes === undefined) void this.#bind(pod, node)
+    else void this.#bindWithVolumes(pod, node, volumes)
   }
 
-  #choose(pod: Pod, feasible: readonly NodeInfo[]): NodeInfo {
-    if (feasible.length === 1) return feasible[0]!
-    const scores = scoreNodes(pod, this.#nodes, feasible, spreadGroupOf(pod, this.#groups))
-    const ties = bestScored(feasible, scores)
-    return ties[integerBetween(this.#options.random, 0, ties.length)]!
+  #refuse({ pod, reason, message, nomination, room }: Refusal): void {
+    if (room !== undefined) this.#preemptor.carryOut(pod, room)
+    this.#fail(pod, reason, message, nomination)
   }
 
   /** A pod that is to go needs none any more. */
