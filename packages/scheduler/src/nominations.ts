@@ -7,6 +7,7 @@ export class Nominations {
   /** With the promise in their status, by node and uid. */
   readonly #byNode = new Map<string, Map<string, Pod>>()
   readonly #nodeOf = new Map<string, string>()
+  #aside: ReadonlySet<string> = new Set()
 
   get isEmpty(): boolean {
     return this.#nodeOf.size === 0
@@ -37,7 +38,13 @@ export class Nominations {
 
   on(nodeName: string): readonly Pod[] {
     const own = this.#byNode.get(nodeName)
-    return own === undefined ? NOBODY : [...own.values()]
+    if (own === undefined) return NOBODY
+    return [...own.values()].filter((pod) => !this.#aside.has(uidOf(pod)))
+  }
+
+  /** What these pods were promised counts for nobody, until the next call: they are tried together, and may have each other's room. */
+  setAside(pods: readonly Pod[]): void {
+    this.#aside = new Set(pods.map(uidOf))
   }
 
   #keep(pod: Pod, nodeName: string): void {

@@ -11,6 +11,7 @@ import { FilterError } from './filters/filter-error.ts'
 import { deviceProblemMessage, preFilterMessage, unschedulableMessage } from './message.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { NodeInfo } from './node-info.ts'
+import type { Nominations } from './nominations.ts'
 import type { NodeSearch } from './node-search.ts'
 import type { PreemptionCandidate } from './preemption.ts'
 import type { Preemptor } from './preemptor.ts'
@@ -35,6 +36,8 @@ export interface Refusal {
   readonly message: string
   /** As of PodWrites. */
   readonly nomination?: string
+  /** No event has to come before the next try, only time. */
+  readonly isDueAnyway?: true
   /** What taking pods away would give it, on the nominated node. */
   readonly room?: PreemptionCandidate
 }
@@ -47,6 +50,7 @@ interface PlacerParts {
   readonly volumes: VolumeBinder
   readonly devices: DeviceClaims
   readonly preemptor: Preemptor
+  readonly nominations: Nominations
   readonly groups: GroupListers
   readonly random: RandomSource
   readonly logger: Logger
@@ -68,6 +72,45 @@ export class Placer {
       this.#parts.nodes.unplace(pod.metadata?.uid ?? '')
       return refused(pod, 'SchedulerError', errorText(error))
     }
+  }
+
+  /**
+   * Each finds what the ones before it left, and where they would take others away, that room too. Until something is done about it the
+   * rooms of those that were placed count, and no others.
+   */
+  attemptTogether(pods: readonly Pod[]): readonly Attempt[] {
+    const supposed: (() => void)[] = []
+    const { devices, nominations } = this.#parts
+    devices.together(pods)
+    nominations.setAside(pods)
+    const attempts = pods.map((pod) => {
+      const attempt = this.attempt(pod)
+      if (attempt.kind === 'refused' && attempt.room !== undefined)
+        supposed.push(this.#suppose(pod, attempt.room))
+      return attempt
+    })
+    for (const undo of supposed.toReversed()) undo()
+    devices.together([])
+    nominations.setAside([])
+    return attempts
+  }
+
+  /** The pod has its room, and those that are in its way are gone. Answers how to undo it. */
+  #suppose(pod: Pod, { node, victims }: PreemptionCandidate): () => void {
+    const { nodes } = this.#parts
+    for (const victim of victims) nodes.unplace(victim.metadata?.uid ?? '')
+    nodes.place(pod, node)
+    return () => {
+      nodes.unplace(pod.metadata?.uid ?? '')
+      for (const victim of victims) nodes.place(victim, node)
+    }
+  }
+
+  /** What the pod took is free again. Before anything of it is written. */
+  takeBack({ pod, volumes }: Placement): void {
+    if (volumes !== undefined) this.#parts.volumes.forget(volumes)
+    this.#parts.devices.takeBack(pod)
+    this.#parts.nodes.unplace(pod.metadata?.uid ?? '')
   }
 
   #attempt(pod: Pod): Attempt {

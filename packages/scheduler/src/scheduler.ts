@@ -19,6 +19,9 @@ import { NodeSearch } from './node-search.ts'
 import { Nominations } from './nominations.ts'
 import { Placer } from './placer.ts'
 import type { Attempt, Placement, Refusal } from './placer.ts'
+import { decideGroup } from './pod-groups/decide-group.ts'
+import { PodGroups } from './pod-groups/pod-groups.ts'
+import type { TriedGroup } from './pod-groups/pod-groups.ts'
 import { PodWrites, SCHEDULER_NAME } from './pod-writes.ts'
 import { Preemptor } from './preemptor.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
@@ -50,6 +53,7 @@ export class Scheduler {
   readonly #devices: DeviceClaims
   readonly #preemptor: Preemptor
   readonly #placer: Placer
+  readonly #podGroups: PodGroups
   readonly #nominations = new Nominations()
   readonly #writes: PodWrites
   /** Pods with a node whose volumes are not bound yet, by uid. */
@@ -66,7 +70,7 @@ export class Scheduler {
     this.#queue = new SchedulingQueue(
       options.clock,
       () => this.#wake(),
-      (pod) => this.#devices.isWaiting(pod),
+      (pod) => this.#devices.isWaiting(pod) || this.#podGroups.isWaiting(pod),
     )
     const { informers } = options
     const namespaces = informers.informer(resources.namespaces).lister
@@ -95,12 +99,18 @@ export class Scheduler {
       volumes: this.#volumes,
       devices: this.#devices,
       preemptor: this.#preemptor,
+      nominations: this.#nominations,
       groups: {
         services: informers.informer(resources.services).lister,
         replicaSets: informers.informer(resources.replicasets).lister,
         statefulSets: informers.informer(resources.statefulsets).lister,
         replicationControllers: informers.informer(resources.replicationcontrollers).lister,
       },
+    })
+    this.#podGroups = new PodGroups({
+      ...options,
+      isPlaced: (uid) => this.#nodes.has(uid),
+      onChange: (uids) => this.#queue.moveThese(uids),
     })
     informers.informer(resources.nodes).addHandler({
       onAdd: (node) => this.#nodeChanged(node),
@@ -135,6 +145,7 @@ export class Scheduler {
         this.#running = false
         for (const waiting of this.#awaitingVolumes.values()) waiting.abort(signal.reason)
         this.#queue.stop()
+        this.#podGroups.stop()
       },
       { once: true },
     )
@@ -148,18 +159,25 @@ export class Scheduler {
   #podChanged(pod: Pod, before?: Pod): void {
     const uid = pod.metadata?.uid ?? ''
     const phase = pod.status?.phase
-    if (phase === 'Succeeded' || phase === 'Failed') return this.#podRemoved(pod)
+    if (phase === 'Succeeded' || phase === 'Failed') {
+      this.#podRemoved(pod)
+      if (phase === 'Succeeded') this.#podGroups.observe(pod)
+      return
+    }
     this.#nominations.observe(pod, before)
+    const isLeaving = pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
       this.#nodes.place(pod, pod.spec.nodeName)
       this.#tellOfPlaced(pod, before)
-    } else if (pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)) {
+    } else if (isLeaving || isGated(pod)) {
       this.#queue.remove(uid)
       this.#giveUpVolumes(uid)
     } else if (!this.#nodes.has(uid) || this.#awaitingVolumes.has(uid)) {
       this.#queue.offer(pod)
     }
+    if (isLeaving && !pod.spec?.nodeName) this.#podGroups.drop(uid)
+    else this.#podGroups.observe(pod)
   }
 
   /** Others may have to be where it is, or may not be where it is no more the same. */
@@ -174,6 +192,7 @@ export class Scheduler {
   #podRemoved(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
     this.#nominations.drop(pod)
+    this.#podGroups.drop(uid)
     this.#queue.remove(uid)
     this.#giveUpVolumes(uid)
     if (this.#nodes.unplace(uid)) this.#queue.moveAll()
@@ -190,13 +209,26 @@ export class Scheduler {
     for (;;) {
       const pod = this.#running ? this.#queue.take() : undefined
       if (pod === undefined) break
-      this.#settle(this.#placer.attempt(pod))
+      const group = this.#podGroups.of(pod)
+      if (group === undefined) this.#settle(this.#placer.attempt(pod))
+      else this.#tryGroup(pod, group)
       // Bindings are work of the server, often in this process: what has begun is done before there is more.
       while (this.#bindings >= MOST_BINDINGS) await this.#bound.promise
       const pause = yieldIfLong(this.#options.clock)
       if (pause !== undefined) await pause
     }
     this.#woken = false
+  }
+
+  /** All of the group that wait for a node, in one piece: no other pod comes in between. */
+  #tryGroup(first: Pod, group: TriedGroup): void {
+    const pods = this.#queue.takeWith(first, group.members)
+    const attempts = this.#placer.attemptTogether(pods)
+    const { bound, refused, condition } = decideGroup(attempts, group)
+    for (const attempt of bound.length > 0 ? [] : attempts)
+      if (attempt.kind === 'placed') this.#placer.takeBack(attempt)
+    for (const attempt of [...bound, ...refused]) this.#settle(attempt)
+    this.#podGroups.say(group, condition)
   }
 
   #settle(attempt: Attempt): void {
@@ -209,9 +241,10 @@ export class Scheduler {
     else void this.#bindWithVolumes(pod, node, volumes)
   }
 
-  #refuse({ pod, reason, message, nomination, room }: Refusal): void {
+  #refuse(refusal: Refusal): void {
+    const { pod, reason, message, nomination, room, isDueAnyway } = refusal
     if (room !== undefined) this.#preemptor.carryOut(pod, room)
-    this.#fail(pod, reason, message, nomination)
+    this.#fail(pod, reason, message, nomination, isDueAnyway)
   }
 
   /** A pod that is to go needs none any more. */
@@ -285,9 +318,10 @@ export class Scheduler {
     reason: 'Unschedulable' | 'SchedulerError',
     message: string,
     nomination?: string,
+    isDueAnyway: boolean = reason === 'SchedulerError',
   ): void {
     const uid = pod.metadata?.uid ?? ''
-    if (reason === 'SchedulerError') this.#queue.errored(uid)
+    if (isDueAnyway) this.#queue.errored(uid)
     else this.#queue.failed(uid)
     this.#options.recorder.record({
       regarding: pod,
@@ -313,7 +347,10 @@ function bindingFailure(error: unknown): string {
   return `running Bind plugin "DefaultBinder": ${errorText(error)}`
 }
 
+function isGated(pod: Pod): boolean {
+  return (pod.spec?.schedulingGates ?? []).length > 0
+}
+
 function isOurs(pod: Pod): boolean {
-  const gated = (pod.spec?.schedulingGates ?? []).length > 0
-  return !gated && (pod.spec?.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME
+  return (pod.spec?.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME
 }

@@ -178,3 +178,47 @@ test('a pod that is not to be tried any more waits, and then for the back-off th
   await clock.advance(1)
   assert.ok(made.take())
 })
+
+test('pods taken together: those that wait for anything but their own gate, in the order of their turns', async () => {
+  const { clock, made } = queue((one) => one.metadata?.name === 'gated')
+  for (const [name, priority] of [
+    ['failed', 0],
+    ['errored', 0],
+    ['trying', 0],
+    ['gated', 0],
+    ['important', 10],
+    ['other', 0],
+  ] as const)
+    made.offer(pod({ name, spec: { priority } }))
+  for (let taken = made.take(); taken !== undefined; taken = made.take()) {
+    const name = taken.metadata?.name
+    if (name === 'errored') made.errored('uid-errored')
+    else if (name !== 'trying') made.failed(`uid-${name}`)
+  }
+  made.offer(pod({ name: 'first' }))
+  const first = made.take()!
+  const uids = ['first', 'gated', 'important', 'errored', 'trying', 'failed', 'gone']
+  const taken = made.takeWith(first, new Set(uids.map((name) => `uid-${name}`)))
+  assert.deepEqual(
+    taken.map(({ metadata }) => metadata?.name),
+    ['important', 'failed', 'errored', 'first'],
+  )
+  // None of them is tried before this try has ended, whatever happens and however long it takes.
+  made.moveAll()
+  await clock.advance(600_000)
+  assert.equal(made.take()?.metadata?.name, 'other')
+  assert.equal(made.take(), undefined)
+})
+
+test('what may help some pods moves these alone', async () => {
+  const { clock, made } = queue()
+  for (const name of ['a', 'b']) made.offer(pod({ name }))
+  for (const name of ['a', 'b']) {
+    made.take()
+    made.failed(`uid-${name}`)
+  }
+  made.moveThese(['uid-b', 'uid-gone'])
+  await clock.advance(60_000)
+  assert.equal(made.take()?.metadata?.name, 'b')
+  assert.equal(made.take(), undefined)
+})

@@ -28,9 +28,7 @@ export class SchedulingQueue {
   readonly #onReady: () => void
   readonly #isGated: (pod: Pod) => boolean
   readonly #waiting = new Map<string, Waiting>()
-  readonly #active = new Heap<Waiting>(
-    (a, b) => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0) || a.sequence - b.sequence,
-  )
+  readonly #active = new Heap<Waiting>(byTurn)
   /** What events move; the others wait for time, for their turn, or for a node's answer. */
   readonly #unschedulable = new Set<Waiting>()
   #sequence = 0
@@ -99,6 +97,24 @@ export class SchedulingQueue {
     }
   }
 
+  /** `first`, just taken, and those of the others that may be tried with it, whatever they wait for: in the order of their turns. */
+  takeWith(first: Pod, uids: Iterable<string>): readonly Pod[] {
+    const taken: Waiting[] = []
+    const add = (waiting: Waiting | undefined): void => void (waiting && taken.push(waiting))
+    add(this.#waiting.get(first.metadata?.uid ?? ''))
+    for (const uid of uids) {
+      const waiting = this.#waiting.get(uid)
+      if (waiting === undefined || waiting.place === 'trying' || this.#isGated(waiting.pod))
+        continue
+      waiting.timer?.cancel()
+      this.#unschedulable.delete(waiting)
+      waiting.place = 'trying'
+      waiting.takenAtMove = this.#moves
+      add(waiting)
+    }
+    return taken.toSorted(byTurn).map(({ pod }) => pod)
+  }
+
   /** A try that went wrong, not for want of a node: no event has to help, only time. */
   errored(uid: string): void {
     const waiting = this.#waiting.get(uid)
@@ -130,6 +146,14 @@ export class SchedulingQueue {
     for (const waiting of this.#unschedulable) if (isHelped(waiting.pod)) this.#move(waiting)
   }
 
+  /** As moveAll, of these pods, by uid. */
+  moveThese(uids: Iterable<string>): void {
+    for (const uid of uids) {
+      const waiting = this.#waiting.get(uid)
+      if (waiting !== undefined) this.#move(waiting)
+    }
+  }
+
   stop(): void {
     for (const waiting of this.#waiting.values()) waiting.timer?.cancel()
     this.#waiting.clear()
@@ -151,6 +175,10 @@ export class SchedulingQueue {
     this.#active.push(waiting)
     this.#onReady()
   }
+}
+
+function byTurn(a: Waiting, b: Waiting): number {
+  return (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0) || a.sequence - b.sequence
 }
 
 /** What is written of tries must not lead to the next one; which claims were made for the pod must. */

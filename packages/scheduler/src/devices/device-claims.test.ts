@@ -9,7 +9,7 @@ import { FakeServer, statusError, testClock } from '@gyropilot/runtime/testing'
 import { FilterError } from '../filters/filter-error.ts'
 import { NodeInfo } from '../node-info.ts'
 import { DeviceClaims } from './device-claims.ts'
-import { claim, slice } from './fixtures.ts'
+import { claim, request, slice } from './fixtures.ts'
 
 const GPU = 'example.com/gpu'
 const NO_EXECUTE = { key: 'bad', effect: 'NoExecute' }
@@ -165,4 +165,29 @@ test('a claim that somebody else allocated once the node was chosen keeps that a
   await assert.rejects(devices.bind(pod), /k was allocated or deallocated in the meantime/)
   const claims = client.resource(resources.resourceclaims, pod.metadata?.namespace)
   assert.deepEqual((await claims.get('k')).status, status)
+})
+
+test('pods that are tried together use a claim that one of them is promised; others do not, nor is it given back', () => {
+  const { cached, client, devices, info, reasons } = world()
+  cached.set('resourceclaims', [claim({ requests: [request('r')] }, 'shared')])
+  const spec = {
+    containers: [{ name: 'c', image: 'x' }],
+    resourceClaims: [{ name: 'gpu', resourceClaimName: 'shared' }],
+  }
+  const [first, second] = ['a', 'b'].map((name) => podOf({ name, namespace: 'ns', spec }))
+  devices.together([first!, second!])
+  devices.promise(first!, info)
+  assert.equal(devices.problem(second!), undefined)
+  assert.deepEqual(reasons(second), [])
+  const elsewhere = {
+    node: 'm',
+    reasons: ['resourceclaim not available on the node'],
+    curable: false,
+  }
+  assert.equal(devices.reconsider(second!, [elsewhere]), 'still not schedulable')
+  devices.together([])
+  assert.match(devices.problem(second!) ?? '', /in the process of being allocated/)
+  devices.takeBack(first!)
+  assert.equal(devices.problem(second!), undefined)
+  assert.deepEqual(client.requests, [])
 })

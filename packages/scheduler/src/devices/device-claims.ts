@@ -34,7 +34,7 @@ import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
 import { AllocationError } from './allocation-error.ts'
 import { ClaimWrites } from './claim-writes.ts'
-import { deviceKey, devicesByNode, publishedDevices } from './device-pools.ts'
+import { devicesByNode, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
 import {
   classesOfResources,
@@ -45,11 +45,11 @@ import {
   servedResources,
 } from './extended-resources.ts'
 import type { ClassOfResource, ExtendedClaim } from './extended-resources.ts'
+import { usedBy } from './in-use.ts'
+import type { InUse } from './in-use.ts'
 import { claimsOfPod, deviceProblem, isAvailableOn, usesDevices } from './pod-claims.ts'
 import type { DeviceListers } from './pod-claims.ts'
 import { Selectors } from './selectors.ts'
-import { added, isShare } from './shared-capacity.ts'
-import type { Consumption } from './shared-capacity.ts'
 import { withRuleTaints } from './taint-rules.ts'
 
 interface DeviceClaimsOptions {
@@ -82,12 +82,6 @@ const NOT_ON_NODE = 'resourceclaim not available on the node'
 const LEFT_OVER = 'cannot schedule extended resource claim'
 const NONE: readonly string[] = []
 
-/** What nobody else can have meanwhile: whole devices, and parts of shared ones. */
-interface InUse {
-  readonly taken: ReadonlySet<string>
-  readonly shares: ReadonlyMap<string, Consumption>
-}
-
 /** The pod's claims could not be made ready for it; the message is what is said of it. */
 export class PreBindError extends Error {}
 
@@ -112,6 +106,8 @@ export class DeviceClaims {
   readonly #selectors = new Selectors()
   /** By `promiseKey`. */
   readonly #promised = new Map<string, Promised>()
+  /** Pods that are tried together, by uid: what one of them is promised the others may use with it. */
+  #together: ReadonlySet<string> = new Set()
   /** The claims of pods that are being bound, by the uid of the pod, as they were when its node was chosen. */
   readonly #chosenWith = new Map<string, readonly ChosenWith[]>()
   #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
@@ -179,7 +175,9 @@ export class DeviceClaims {
   problem(pod: Pod): string | undefined {
     if (!usesDevices(pod)) return undefined
     const claims = this.#claimsOf(pod)
-    const beingAllocated = claims.find((claim) => this.#promised.has(keyOf(claim)))
+    const beingAllocated = claims.find(
+      (claim) => this.#promised.has(keyOf(claim)) && claim.status?.allocation === undefined,
+    )
     if (beingAllocated !== undefined)
       return `resource claim ${keyOf(beingAllocated)} is in the process of being allocated`
     return deviceProblem(pod, claims, this.#listers)
@@ -187,7 +185,19 @@ export class DeviceClaims {
 
   #claimsOf(pod: Pod): readonly ResourceClaim[] {
     const claims = claimsOfPod(pod, this.#listers)
-    return claims === 'waiting' ? [] : claims
+    if (claims === 'waiting') return []
+    return this.#together.size === 0 ? claims : claims.map((claim) => this.#asPromised(claim))
+  }
+
+  #asPromised(claim: ResourceClaim): ResourceClaim {
+    const promised = this.#promised.get(keyOf(claim))
+    if (promised === undefined || !this.#together.has(promised.podUid)) return claim
+    return { ...claim, status: { ...claim.status, allocation: promised.allocation } }
+  }
+
+  /** Until the next call these pods are tried together. */
+  together(pods: readonly Pod[]): void {
+    this.#together = new Set(pods.map(({ metadata }) => metadata?.uid ?? ''))
   }
 
   #classOf(resource: string): DeviceClass | undefined {
@@ -290,6 +300,13 @@ export class DeviceClaims {
     }
   }
 
+  /** The pod does not go there after all; nothing was written yet. */
+  takeBack(pod: Pod): void {
+    const uid = pod.metadata?.uid ?? ''
+    this.#chosenWith.delete(uid)
+    for (const [key, { podUid }] of this.#promised) if (podUid === uid) this.#promised.delete(key)
+  }
+
   /** The pod's node is told before its binding: a claim is not the pod's yet, or might have to be made, be it not on this node. */
   isNominating(pod: Pod): boolean {
     const claims = usesDevices(pod) ? this.#claimsOf(pod) : []
@@ -367,7 +384,9 @@ export class DeviceClaims {
       const { allocation, reservedFor = [] } = claim.status ?? {}
       const isOnlyOurs =
         reservedFor.length === 0 || (reservedFor.length === 1 && isReservedFor(claim, pod))
-      if (allocation === undefined || !isOnlyOurs) continue
+      // Promised to a pod that is tried with this one: not allocated yet.
+      const isPromised = this.#promised.has(keyOf(claim))
+      if (allocation === undefined || !isOnlyOurs || isPromised) continue
       this.#writes.giveBack(claim).catch((error: unknown) => {
         const text = errorText(error)
         this.#logger.info('Devices could not be given back', { claim: keyOf(claim), error: text })
@@ -376,19 +395,4 @@ export class DeviceClaims {
     }
     return CLAIMS_STAY
   }
-}
-
-function usedBy(
-  allocations: readonly (AllocationResult | undefined)[],
-  before: InUse = { taken: new Set(), shares: new Map() },
-): InUse {
-  const taken = new Set(before.taken)
-  const shares = new Map(before.shares)
-  for (const result of allocations.flatMap((allocation) => allocation?.devices?.results ?? [])) {
-    const key = deviceKey(result)
-    if (result.adminAccess === true) continue
-    if (isShare(result)) shares.set(key, added(shares.get(key), result.consumedCapacity))
-    else taken.add(key)
-  }
-  return { taken, shares }
 }

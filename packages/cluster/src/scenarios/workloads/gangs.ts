@@ -24,6 +24,26 @@ async function until(cluster: SimulatedCluster, what: string, holds: () => boole
   if (!(await cluster.until(holds, PATIENCE_MS))) throw new Error(`never ${what}`)
 }
 
+/** Of two pods. A node of 8 cpu has room for three: for one gang, and a pod of another that may not have it. */
+function largeGang(name: string): Job {
+  const container = {
+    name: 'work',
+    image: 'work:1',
+    resources: { requests: { cpu: '2500m' } },
+  }
+  const template = {
+    metadata: { annotations: { 'sim.kubelet/run': '60s' } },
+    spec: { restartPolicy: 'Never' as const, containers: [container] },
+  }
+  const size = { completions: 2, parallelism: 2, completionMode: 'Indexed' } as const
+  return job(name, { spec: { ...size, template } })
+}
+
+function isComplete(cluster: SimulatedCluster, name: string): boolean {
+  const found: Job | undefined = cluster.objects.find(resources.jobs, 'default', name)
+  return isConditionTrue(found?.status?.conditions, 'Complete')
+}
+
 export const gangScenarios: readonly Scenario[] = [
   {
     name: 'the pods of a gang share a PodGroup, which stays until the last of them has ended',
@@ -60,6 +80,23 @@ export const gangScenarios: readonly Scenario[] = [
       if (workloads !== 1) yield `${workloads} workloads are left and not 1`
       const groups = cluster.objects.all(POD_GROUPS, 'default').length
       if (groups !== 0) yield `${groups} PodGroups are left`
+    },
+  },
+  {
+    name: 'two gangs with room for one of them both come to their end, also when one is bound by half',
+    controllers: [],
+    subject: 'scheduler',
+    featureGates: { GenericWorkload: true, GangScheduling: true, WorkloadWithJob: true },
+    runtimeConfig: POD_GROUPS_SERVED,
+    async play(cluster) {
+      const names = ['first', 'second']
+      for (const name of names) await cluster.create(largeGang(name))
+      await until(cluster, 'complete', () => names.every((name) => isComplete(cluster, name)))
+      await cluster.advance(STEP_MS)
+    },
+    *ends(cluster) {
+      for (const name of ['first', 'second'])
+        if (!isComplete(cluster, name)) yield `${name} is not complete`
     },
   },
 ]
