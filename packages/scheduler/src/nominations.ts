@@ -8,6 +8,12 @@ export class Nominations {
   readonly #byNode = new Map<string, Map<string, Pod>>()
   readonly #nodeOf = new Map<string, string>()
   #aside: ReadonlySet<string> = new Set()
+  readonly #isGated: (pod: Pod) => boolean
+
+  /** `isGated`: a pod that is not to be tried, which holds no room meanwhile. */
+  constructor(isGated: (pod: Pod) => boolean = () => false) {
+    this.#isGated = isGated
+  }
 
   get isEmpty(): boolean {
     return this.#nodeOf.size === 0
@@ -39,7 +45,7 @@ export class Nominations {
   on(nodeName: string): readonly Pod[] {
     const own = this.#byNode.get(nodeName)
     if (own === undefined) return NOBODY
-    return [...own.values()].filter((pod) => !this.#aside.has(uidOf(pod)))
+    return [...own.values()].filter((pod) => !this.#aside.has(uidOf(pod)) && !this.#isGated(pod))
   }
 
   /** What these pods were promised counts for nobody, until the next call: they are tried together, and may have each other's room. */

@@ -54,7 +54,7 @@ export class Scheduler {
   readonly #preemptor: Preemptor
   readonly #placer: Placer
   readonly #podGroups: PodGroups
-  readonly #nominations = new Nominations()
+  readonly #nominations = new Nominations((pod) => this.#podGroups.isWaiting(pod))
   readonly #writes: PodWrites
   /** Pods with a node whose volumes are not bound yet, by uid. */
   readonly #awaitingVolumes = new Map<string, AbortController>()

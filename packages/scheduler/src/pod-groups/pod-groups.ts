@@ -70,7 +70,7 @@ export class PodGroups {
 
   /** A pod that has a node, had one and did its work there, or is to get one here. */
   observe(pod: Pod): void {
-    if (this.#groups === undefined) return
+    if (this.#groups === undefined || podGroupNameOf(pod) === undefined) return
     if (pod.status?.phase === 'Succeeded') this.#succeeded.add(pod.metadata?.uid ?? '')
     if (this.#members.add(pod)) this.#onChange(this.#members.of(podGroupKeyOf(pod)!))
   }
