@@ -24,11 +24,13 @@ const full = (name: string, more: object = { nomination: '' }): Attempt => ({
 })
 const room = { node: 'n', victims: [], budgetViolations: 0 }
 const preempting = (name: string): Attempt => full(name, { nomination: 'n', room })
+/** With a promise from before. */
+const nominated = <T extends Attempt>(attempt: T): T => {
+  const name = attempt.pod.metadata?.name ?? ''
+  return { ...attempt, pod: pod({ name, status: { nominatedNodeName: 'n' } }) }
+}
 /** Its room was promised, and is not free yet. */
-const promised = (name: string): Attempt => ({
-  ...full(name, {}),
-  pod: pod({ name, status: { nominatedNodeName: 'n' } }),
-})
+const promised = (name: string): Attempt => nominated(full(name, {}))
 
 interface Row {
   readonly title: string
@@ -152,6 +154,21 @@ const ROWS: readonly Row[] = [
     ],
     condition: UNSCHEDULABLE,
   },
+  ...[
+    [placed('a'), full('b', {})],
+    [placed('a'), nominated(full('b'))],
+    [nominated(placed('a')), full('b', {})],
+  ].map((attempts, at) => ({
+    title: `nobody waits for room: what was promised is given up (${at})`,
+    attempts,
+    minCount: 2,
+    bound: [],
+    refused: [
+      ['a', WAITS, ''] as const,
+      at === 1 ? (['b', FULL, ''] as const) : (['b', FULL] as const),
+    ],
+    condition: UNSCHEDULABLE,
+  })),
 ]
 
 for (const { title, attempts, minCount, scheduled = 0, bound, refused, condition } of ROWS)

@@ -21,13 +21,22 @@ function group(conditions: readonly Condition[] = []): PodGroup {
   }
 }
 
+interface Patch {
+  readonly value: {
+    readonly metadata: { readonly uid: string }
+    readonly status: { readonly conditions: Condition[] }
+  }
+}
+
 /** `fails`: before each write is answered, what it fails with. */
 function world(fails: () => Error | undefined | Promise<undefined> = () => undefined) {
   const clock = testClock()
   const written: Condition[] = []
   const client = {
     resource: () => ({
-      patch: async (_: string, { value }: { value: { status: { conditions: Condition[] } } }) => {
+      patch: async (name: string, { value }: Patch, { subresource }: { subresource: string }) => {
+        // Of this group, not of a namesake.
+        assert.deepEqual([name, value.metadata.uid, subresource], ['g', 'uid-g', 'status'])
         const error = await fails()
         if (error !== undefined) throw error
         written.push(...value.status.conditions)
