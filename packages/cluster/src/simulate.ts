@@ -10,7 +10,7 @@ import { isFault, isOperation } from './faults/schedule.ts'
 import type { Schedule } from './faults/schedule.ts'
 import { ScheduledFaults } from './faults/scheduled-faults.ts'
 import { RandomUser } from './model/random-user.ts'
-import { POD_GROUPS_SERVED, SHARED_CLAIM_GATES } from './scenarios/pod-groups.ts'
+import { GANG_GATES, POD_GROUPS_SERVED, SHARED_CLAIM_GATES } from './scenarios/pod-groups.ts'
 import { clusterOf } from './scenarios/scenario.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { createCluster } from './simulated/simulated-cluster.ts'
@@ -82,7 +82,7 @@ export async function simulate(run: SimulationRun): Promise<SimulationOutcome> {
     ...(scenario && clusterOf(scenario)),
     ...(run.podGroups && {
       runtimeConfig: POD_GROUPS_SERVED,
-      featureGates: SHARED_CLAIM_GATES,
+      featureGates: { ...SHARED_CLAIM_GATES, ...GANG_GATES },
     }),
     seed,
     nodes,

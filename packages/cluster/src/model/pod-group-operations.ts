@@ -1,8 +1,8 @@
 /**
- * What a random user does with PodGroups whose pods share claims for devices, where they are served. The scheduler knows none of
- * them, so he gives their claims devices and their pods nodes himself.
+ * What a random user does with PodGroups whose pods share claims for devices, where they are served; some are gangs. The scheduler gives
+ * claims of groups no devices, so he gives them devices and their pods nodes himself.
  */
-import { POD_GROUPS, isTerminating, resources } from '@gyropilot/api'
+import { POD_GROUPS, isTerminating, podGroupNameOf, resources } from '@gyropilot/api'
 import type { Pod, PodGroup, PodResourceClaim, ResourceClaim } from '@gyropilot/api'
 import {
   DRIVER,
@@ -41,7 +41,9 @@ async function createGroup(hand: Hand, name: string, place: string): Promise<voi
   if (cluster.objects.find(resources.resourceclaims, place, claim) === undefined)
     await cluster.create(deviceClaim(claim, place))
   const metadata = { name, namespace: place }
-  await cluster.client.resource(POD_GROUPS, place).create(podGroup(metadata, entries))
+  await cluster.client
+    .resource(POD_GROUPS, place)
+    .create(podGroup(metadata, entries, hand.pick([0, 0, 1, 2, 3])))
 }
 
 function podsOfGroups({ cluster }: Hand): readonly Pod[] {
@@ -152,8 +154,9 @@ export const podGroupOperations: readonly Operation[] = [
     },
   },
   {
-    // A claim that is deleted stays for as long as a group uses it, and a pod without devices is told of for ever.
-    name: 'delete PodGroups that keep a claim, and pods of groups that wait',
+    // A claim that is deleted stays for as long as a group uses it, and a group for as long as a pod runs; a pod without devices is told
+    // of for ever, and one of a gang waits for others that nobody makes.
+    name: 'delete PodGroups that keep a claim, pods that keep a PodGroup, and those that wait',
     weight: 0.3,
     tidies: true,
     async act(hand) {
@@ -166,9 +169,16 @@ export const podGroupOperations: readonly Operation[] = [
             cluster.objects.find(POD_GROUPS, metadata?.namespace, name)
           )
             await cluster.delete(POD_GROUPS, metadata?.namespace, name)
-      for (const { metadata, status } of podsOfGroups(hand))
-        if (status?.phase === 'Pending')
+      const isGoing = (pod: Pod): boolean => {
+        const { namespace } = pod.metadata ?? {}
+        const group = cluster.objects.find(POD_GROUPS, namespace, podGroupNameOf(pod) ?? '')
+        return group !== undefined && isTerminating(group)
+      }
+      for (const pod of podsOfGroups(hand)) {
+        const { metadata, status } = pod
+        if (status?.phase === 'Pending' || isGoing(pod))
           await cluster.delete(resources.pods, metadata?.namespace, metadata?.name ?? '')
+      }
       return going.length > 0
     },
   },

@@ -9,9 +9,19 @@ export const SHARED_CLAIM_GATES = {
   DRAWorkloadResourceClaims: true,
 } as const
 
+/** Whose pods are scheduled all or none; Jobs make some. */
+export const GANG_GATES = {
+  GenericWorkload: true,
+  GangScheduling: true,
+  WorkloadWithJob: true,
+} as const
+
+/** `minCount`: of a gang; 0: its pods do not wait for each other. */
 export function podGroup(
   metadata: ObjectMeta,
   resourceClaims: readonly PodResourceClaim[] = [],
+  minCount = 0,
 ): PodGroup {
-  return { metadata, spec: { schedulingPolicy: { basic: {} }, resourceClaims } }
+  const schedulingPolicy = minCount === 0 ? { basic: {} } : { gang: { minCount } }
+  return { metadata, spec: { schedulingPolicy, resourceClaims } }
 }

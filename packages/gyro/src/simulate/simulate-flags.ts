@@ -44,7 +44,7 @@ export const simulateFlags: readonly FlagDefinition[] = [
     name: 'pod-groups',
     type: 'bool',
     default: 'false',
-    help: 'PodGroups are served, and share claims for devices with their pods: what is behind the alpha gate DRAWorkloadResourceClaims.',
+    help: 'PodGroups are served, share claims for devices with their pods, and may be gangs, of Jobs too: what is behind the alpha gates GangScheduling, WorkloadWithJob and DRAWorkloadResourceClaims.',
   },
   {
     name: 'pause',

@@ -3,7 +3,7 @@ import type { Job, Pod } from '@gyropilot/api'
 import { POD_GROUPS, isConditionTrue, resources, resourcesOnRequest } from '@gyropilot/api'
 import type { SimulatedCluster } from '../../simulated/simulated-cluster.ts'
 import { job } from '../objects.ts'
-import { POD_GROUPS_SERVED } from '../pod-groups.ts'
+import { GANG_GATES, POD_GROUPS_SERVED } from '../pod-groups.ts'
 import type { Scenario } from '../scenario.ts'
 
 const STEP_MS = 10_000
@@ -86,7 +86,7 @@ export const gangScenarios: readonly Scenario[] = [
     name: 'two gangs with room for one of them both come to their end, also when one is bound by half',
     controllers: [],
     subject: 'scheduler',
-    featureGates: { GenericWorkload: true, GangScheduling: true, WorkloadWithJob: true },
+    featureGates: GANG_GATES,
     runtimeConfig: POD_GROUPS_SERVED,
     async play(cluster) {
       const names = ['first', 'second']
