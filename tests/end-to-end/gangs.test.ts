@@ -53,7 +53,7 @@ test('a Job without room for all of its pods has none of them on a node, and all
   assert.deepEqual(nodesOf(), [undefined, undefined, undefined])
   gyro.ok('delete', 'pod', 'large')
   gyro.ok('wait', '--for=condition=PodGroupScheduled', `podgroup/${group.metadata.name}`)
-  gyro.ok('wait', '--for=condition=Ready', 'pod', '-l', 'job-name=work', '--timeout=60s')
+  gyro.ok('wait', '--for=condition=Complete', 'job/work', '--timeout=60s')
   assert.equal(new Set(nodesOf()).size, 1)
   assert.match(gyro.ok('get', 'podgroups'), / Scheduled /)
 })
