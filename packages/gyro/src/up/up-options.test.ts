@@ -33,7 +33,10 @@ test('versions beyond the default are served when the flag says so', () => {
 
 test('gates of features are those that are set', () => {
   assert.deepEqual(upOptions([]).featureGates, new Map())
-  const args = ['--feature-gates=GenericWorkload=true,WorkloadWithJob=true']
+  const args = [
+    '--feature-gates=GenericWorkload=true,WorkloadWithJob=true',
+    '--runtime-config=scheduling.k8s.io/v1alpha2=true',
+  ]
   assert.deepEqual(
     upOptions(args).featureGates,
     new Map([
@@ -41,6 +44,22 @@ test('gates of features are those that are set', () => {
       ['WorkloadWithJob', true],
     ]),
   )
+})
+
+test('a scheduler that would wait for groups of pods has them, or an API server elsewhere has', () => {
+  const gate = '--feature-gates=GenericWorkload=true'
+  const refusal =
+    /^--feature-gates: with GenericWorkload the scheduler waits for PodGroups, which are not served: add --runtime-config scheduling\.k8s\.io\/v1alpha2=true$/
+  assert.throws(() => upOptions([gate]), { message: refusal })
+  assert.throws(() => upOptions([gate, '--runtime-config=resource.k8s.io/v1beta2']), {
+    message: refusal,
+  })
+  for (const others of [
+    ['--runtime-config=api/alpha=true'],
+    ['--components=api-server,controller-manager'],
+    ['--components=scheduler'],
+  ])
+    assert.equal(upOptions([gate, ...others]).featureGates.get('GenericWorkload'), true)
 })
 
 test('a port that is not given may be known to the data directory', () => {

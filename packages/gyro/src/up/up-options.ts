@@ -120,6 +120,7 @@ function check(options: UpOptions): void {
       '--merge-kubeconfig is for a cluster with an API server: it is not among --components',
     )
   checkGates(options.featureGates)
+  checkPodGroups(options)
   checkCloud(options)
   if (options.components.size === 0) throw invalid('--components is empty: there is nothing to run')
   checkControllers(options.controllers)
@@ -149,6 +150,21 @@ function checkGates(settings: ReadonlyMap<string, boolean>): void {
   const problem = unknown === undefined ? problems[0] : problems.at(-1)
   const told = problem ?? dependencyProblems(settings)[0]
   if (told !== undefined) throw invalid(`--feature-gates: ${told}${meant}`)
+}
+
+const POD_GROUPS = 'scheduling.k8s.io/v1alpha2'
+
+/** A scheduler that looks for groups of pods binds none before it has read the groups. */
+function checkPodGroups({
+  components,
+  featureGates: gates,
+  runtimeConfig: config,
+}: UpOptions): void {
+  const isAwaited = components.has('scheduler') && gates.get('GenericWorkload') === true
+  if (isAwaited && components.has('api-server') && config[POD_GROUPS] !== true)
+    throw invalid(
+      `--feature-gates: with GenericWorkload the scheduler waits for PodGroups, which are not served: add --runtime-config ${POD_GROUPS}=true`,
+    )
 }
 
 function runtimeConfig(items: readonly string[]): RuntimeConfig {
