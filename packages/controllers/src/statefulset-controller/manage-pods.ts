@@ -127,22 +127,35 @@ function missingPod(set: StatefulSet, ordinal: number, { current, update }: SetR
 /** Steps 5 to 7: pods in range from the lowest, then those outside from the highest. */
 function* reachRange(work: Work): Reconcile<Step> {
   const { inRange, condemned } = work.replicas
-  const reached = yield* inOrder(work, inRange, (pod, index) => reconcilePod(work, pod, index))
+  const reached = yield* inOrder(work, inRange, {
+    isDone: (pod) => isAsWanted(work, pod),
+    step: (pod, index) => reconcilePod(work, pod, index),
+  })
   if (reached.error !== undefined || reached.stops) return reached
   // 6.
-  const fixed = yield* inOrder(work, condemned, (pod) => fixCondemned(work, pod))
+  const fixed = yield* inOrder(work, condemned, {
+    isDone: (pod) => claimOwnersMatch(work.set, pod, work.caches),
+    step: (pod) => fixCondemned(work, pod),
+  })
   if (fixed.error !== undefined) return fixed
   // 7.
   const first = firstUnavailable(work.replicas, work.minReadySeconds, work.nowMs)
-  return yield* inOrder(work, condemned, (pod) => deleteCondemned(work, pod, first))
+  return yield* inOrder(work, condemned, {
+    isDone: isTerminating,
+    step: (pod) => deleteCondemned(work, pod, first),
+  })
 }
 
-type PodStep = (pod: Pod, index: number) => Reconcile<Step>
+interface PodStep {
+  /** A Parallel set has nothing to do for it. Asked first: most of many pods are so in most syncs, and need no rule of their own. */
+  isDone(pod: Pod): boolean
+  step(pod: Pod, index: number): Reconcile<Step>
+}
 
 /** One after the other until one stops; for a Parallel set in growing batches until one fails. */
-function* inOrder(work: Work, pods: readonly Pod[], step: PodStep): Reconcile<Step> {
+function* inOrder(work: Work, pods: readonly Pod[], { isDone, step }: PodStep): Reconcile<Step> {
   if (!work.isOrdered) {
-    const steps = pods.map((pod, index) => () => step(pod, index))
+    const steps = pods.map((pod, index) => () => (isDone(pod) ? undefined : step(pod, index)))
     return yield* inGrowingBatches(steps, MOST_PODS_AT_ONCE)
   }
   for (const [index, pod] of pods.entries()) {
@@ -150,6 +163,12 @@ function* inOrder(work: Work, pods: readonly Pod[], step: PodStep): Reconcile<St
     if (done.error !== undefined || done.stops) return done
   }
   return GO_ON
+}
+
+/** Whether steps 5.a to 5.e find nothing to do for it in a Parallel set. */
+function isAsWanted({ set, caches }: Work, pod: Pod): boolean {
+  if (isPodFinished(pod) || !isCreated(pod) || pod.status?.phase === 'Pending') return false
+  return podMatches(set, pod, caches)
 }
 
 /** Steps 5.a to 5.e. */

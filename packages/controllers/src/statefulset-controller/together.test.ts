@@ -58,6 +58,17 @@ test('batches grow from 1 to the limit', () => {
   assert.deepEqual(result, {})
 })
 
+test('where there is nothing to do the batch is smaller, and the next begins where it would', () => {
+  const some = many(20).map((start, index) => (index % 3 === 0 ? () => undefined : start))
+  const { effects } = drive(inGrowingBatches(some, 8))
+  assert.deepEqual(batches(effects), [
+    ['1', '2'],
+    ['4', '5'],
+    ['7', '8', '10', '11', '13', '14'],
+    ['16', '17', '19'],
+  ])
+})
+
 test('a batch with an error is finished and is the last, and its first error is the result', () => {
   const { result, writes: sent } = drive(inGrowingBatches(many(20), 8), {
     onWrite: (_, index) => (index === 4 || index === 5 ? refused(500, `E${index}`) : undefined),

@@ -34,16 +34,16 @@ export function* together<R>(rules: readonly Reconcile<R>[]): Reconcile<readonly
 
 /**
  * Runs the rules in batches of 1, 2, 4, ..., at most `limit`. A batch with an error is finished and is
- * the last; its first error is the result.
+ * the last; its first error is the result. Where there is nothing to do, undefined takes the place in a batch.
  */
 export function* inGrowingBatches(
-  rules: readonly (() => Reconcile<{ readonly error?: unknown }>)[],
+  rules: readonly (() => Reconcile<{ readonly error?: unknown }> | undefined)[],
   limit: number,
 ): Reconcile<{ readonly error?: unknown }> {
   let size = 1
   for (let next = 0; next < rules.length; size = Math.min(2 * size, limit)) {
-    const batch = rules.slice(next, next + size).map((start) => start())
-    next += batch.length
+    const batch = rules.slice(next, next + size).flatMap((start) => start() ?? [])
+    next += size
     const failed = (yield* together(batch)).find(({ error }) => error !== undefined)
     if (failed !== undefined) return failed
   }
