@@ -126,40 +126,37 @@ function missingPod(set: StatefulSet, ordinal: number, { current, update }: SetR
 
 /** Steps 5 to 7: pods in range from the lowest, then those outside from the highest. */
 function* reachRange(work: Work): Reconcile<Step> {
+  const { set, caches, isOrdered } = work
   const { inRange, condemned } = work.replicas
-  const reached = yield* inOrder(work, inRange, {
-    isDone: (pod) => isAsWanted(work, pod),
-    step: (pod, index) => reconcilePod(work, pod, index),
-  })
+  const reached = yield* inOrder(work, inRange, (pod, index) =>
+    !isOrdered && isAsWanted(work, pod) ? undefined : reconcilePod(work, pod, index),
+  )
   if (reached.error !== undefined || reached.stops) return reached
   // 6.
-  const fixed = yield* inOrder(work, condemned, {
-    isDone: (pod) => claimOwnersMatch(work.set, pod, work.caches),
-    step: (pod) => fixCondemned(work, pod),
-  })
+  const fixed = yield* inOrder(work, condemned, (pod) =>
+    claimOwnersMatch(set, pod, caches) ? undefined : fixClaimOwners(set, pod, caches),
+  )
   if (fixed.error !== undefined) return fixed
   // 7.
   const first = firstUnavailable(work.replicas, work.minReadySeconds, work.nowMs)
-  return yield* inOrder(work, condemned, {
-    isDone: isTerminating,
-    step: (pod) => deleteCondemned(work, pod, first),
-  })
+  return yield* inOrder(work, condemned, (pod) =>
+    !isOrdered && isTerminating(pod) ? undefined : deleteCondemned(work, pod, first),
+  )
 }
 
-interface PodStep {
-  /** A Parallel set has nothing to do for it. Asked first: most of many pods are so in most syncs, and need no rule of their own. */
-  isDone(pod: Pod): boolean
-  step(pod: Pod, index: number): Reconcile<Step>
-}
+/** Undefined: there is nothing to do. So are most of many pods in most syncs, and need no rule of their own. */
+type PodStep = (pod: Pod, index: number) => Reconcile<Step> | undefined
 
 /** One after the other until one stops; for a Parallel set in growing batches until one fails. */
-function* inOrder(work: Work, pods: readonly Pod[], { isDone, step }: PodStep): Reconcile<Step> {
+function* inOrder(work: Work, pods: readonly Pod[], step: PodStep): Reconcile<Step> {
   if (!work.isOrdered) {
-    const steps = pods.map((pod, index) => () => (isDone(pod) ? undefined : step(pod, index)))
+    const steps = pods.map((pod, index) => () => step(pod, index))
     return yield* inGrowingBatches(steps, MOST_PODS_AT_ONCE)
   }
   for (const [index, pod] of pods.entries()) {
-    const done = yield* step(pod, index)
+    const rule = step(pod, index)
+    if (rule === undefined) continue
+    const done = yield* rule
     if (done.error !== undefined || done.stops) return done
   }
   return GO_ON
@@ -196,10 +193,6 @@ function* reconcilePod(work: Work, pod: Pod, index: number): Reconcile<Step> {
     if (!isRunningAndReady(pod) || isUnavailable(pod, minReadySeconds, nowMs)) return STOP
   }
   return podMatches(set, pod, caches) ? GO_ON : yield* updatePod(set, pod, caches)
-}
-
-function* fixCondemned({ set, caches }: Work, pod: Pod): Reconcile<Step> {
-  return claimOwnersMatch(set, pod, caches) ? GO_ON : yield* fixClaimOwners(set, pod, caches)
 }
 
 function* deleteCondemned(work: Work, pod: Pod, first: Pod | undefined): Reconcile<Step> {
