@@ -179,3 +179,23 @@ test('with HPAScaleToZero minReplicas may be 0 where a metric of no pod is looke
     'spec.minReplicas: Invalid value: -1: must be greater than or equal to 0',
   )
 })
+
+test('ephemeral containers lose a stop signal too, which would be refused', async () => {
+  const { request } = await createTestServer()
+  const pods = '/api/v1/namespaces/default/pods'
+  await request('POST', '/api/v1/namespaces/default/serviceaccounts', {
+    metadata: { name: 'default' },
+  })
+  const made = await request('POST', pods, {
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'a', image: 'a' }] },
+  })
+  const helper = { name: 'e', image: 'i', lifecycle: { stopSignal: 'SIGTERM' } }
+  const added = await request('PUT', `${pods}/p/ephemeralcontainers`, {
+    ...made.value,
+    spec: { ...made.value.spec, ephemeralContainers: [helper] },
+  })
+  assert.equal(added.status, 200, added.value.message)
+  const [container] = added.value.spec.ephemeralContainers
+  assert.deepEqual([container.name, container.lifecycle], ['e', undefined])
+})

@@ -59,7 +59,12 @@ export function validateCreate(resource: ServedResource, draft: Draft, context: 
 }
 
 /** The object itself, and subresources that take fields of it which gates may guard. */
-const WITH_GATES: ReadonlySet<string> = new Set(['', 'status', 'ephemeralcontainers', 'resize'])
+const TAKES_GATED_FIELDS: ReadonlySet<string> = new Set([
+  '',
+  'status',
+  'ephemeralcontainers',
+  'resize',
+])
 
 /** Restores what no update changes, lets the endpoint's rules reset their part, and counts the generation. */
 export function prepareUpdate(
@@ -71,7 +76,7 @@ export function prepareUpdate(
   restoreMetadata(draft, stored)
   const { rules } = resource
   const subresource = context.subresource ?? ''
-  if (!resource.custom && WITH_GATES.has(subresource))
+  if (!resource.custom && TAKES_GATED_FIELDS.has(subresource))
     dropDisabledFields(resource.info.kind, draft, stored, context.featureEnabled)
   if (subresource !== '') prepareSubresource(resource, draft, stored, context)
   else {

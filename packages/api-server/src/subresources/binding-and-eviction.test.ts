@@ -219,6 +219,30 @@ describe('eviction', () => {
     })
   }
 
+  test('an eviction may not break the cluster, whatever else is wrong with its options', async () => {
+    const { server, call, ns } = await inNamespace()
+    await call('POST', `${ns}/pods`, pod('a'))
+    const option = 'ignoreStoreReadErrorWithClusterBreakingPotential'
+    const deleteOptions = { [option]: true, propagationPolicy: 'x' }
+    const answer = await call('POST', `${ns}/pods/a/eviction`, { ...eviction('a'), deleteOptions })
+    assert.deepEqual(
+      [answer.status, answer.body.message],
+      [
+        422,
+        `Eviction.policy "a" is invalid: deleteOptions.${option}: Invalid value: true: can not be set for pod eviction, try after removing the option`,
+      ],
+    )
+    const odd = { ...eviction('a'), deleteOptions: { kind: 5 } }
+    const unread = await call('POST', `${ns}/pods/a/eviction`, odd)
+    assert.equal(unread.status, 400)
+    assert.match(
+      unread.body.message,
+      /number into Go struct field DeleteOptions\.deleteOptions\.TypeMeta\.kind of type string$/,
+    )
+    assert.equal((await call('GET', `${ns}/pods/a`)).status, 200)
+    await server.stop()
+  })
+
   test('Given a Pending pod and a PDB with 0 allowed, then eviction succeeds.', async () => {
     const { server, call, ns } = await runningPod({ disruptionsAllowed: 0 })
     await call('POST', `${ns}/pods`, pod('p', {}, { labels: { app: 'a' } }))

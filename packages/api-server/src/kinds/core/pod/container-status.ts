@@ -15,15 +15,18 @@ export function validateContainerStatuses(
   { spec = {}, status = {} }: StoredOf<Pod>,
   errors: FieldErrors,
 ): void {
-  const lists = [
-    ['containerStatuses', status.containerStatuses, spec.containers],
-    ['initContainerStatuses', status.initContainerStatuses, spec.initContainers],
-    ['ephemeralContainerStatuses', status.ephemeralContainerStatuses, spec.ephemeralContainers],
-  ] as const
-  for (const [name, statuses] of lists) validateUsers(statuses, errors, `status.${name}`)
-  for (const [name, statuses, containers] of lists)
-    if (name === 'ephemeralContainerStatuses') refuseDevices(statuses, errors, `status.${name}`)
-    else validateDevices(statuses, containers ?? [], errors, `status.${name}`)
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status
+  const lists = { containerStatuses, initContainerStatuses, ephemeralContainerStatuses }
+  for (const [name, statuses] of Object.entries(lists))
+    validateUsers(statuses, errors, `status.${name}`)
+  validateDevices(containerStatuses, spec.containers, errors, 'status.containerStatuses')
+  validateDevices(
+    initContainerStatuses,
+    spec.initContainers,
+    errors,
+    'status.initContainerStatuses',
+  )
+  refuseDevices(ephemeralContainerStatuses, errors, 'status.ephemeralContainerStatuses')
 }
 
 function validateUsers(statuses: Statuses, errors: FieldErrors, field: string): void {
@@ -50,7 +53,7 @@ function refuseDevices(statuses: Statuses, errors: FieldErrors, field: string): 
 /** Containers that the pod does not have may have any devices. */
 function validateDevices(
   statuses: Statuses,
-  containers: readonly StoredOf<Container>[],
+  containers: readonly StoredOf<Container>[] = [],
   errors: FieldErrors,
   field: string,
 ): void {
