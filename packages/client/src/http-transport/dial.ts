@@ -7,6 +7,8 @@ import type { Clock } from '@gyropilot/foundation'
 import { presentedBy, serverCertificateProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import { TransportError } from '../transport.ts'
+import { SocketReads, receiveFrom } from './socket-reads.ts'
+import type { Receive } from './socket-reads.ts'
 import { openSocks5 } from './socks5.ts'
 import type { TlsMaterial } from './tls-source.ts'
 
@@ -32,6 +34,8 @@ interface DialOptions {
 interface Dialled {
   readonly socket: Socket | TLSSocket
   readonly protocol: 'h2' | 'http/1.1'
+  /** Instead of the socket's `data`. */
+  readonly receive: Receive
 }
 
 function hostOf(url: URL): string {
@@ -44,43 +48,55 @@ function portOf(url: URL): number {
 
 /** Opens a connection, through the proxy if there is one, and shakes hands. Rejects with TransportError. */
 export async function dial(options: DialOptions): Promise<Dialled> {
-  const { server, tls, clock } = options
-  const tcp =
-    options.proxy === undefined
-      ? await dialTcp(clock, server)
-      : await dialProxy(options, options.proxy)
-  if (tls === undefined) return { socket: tcp, protocol: 'http/1.1' }
-  const socket = await handshake({ ...options, tls }, tcp)
-  return { socket, protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' }
+  const { server, tls, clock, proxy } = options
+  const tcp = proxy === undefined ? undefined : await dialProxy(options, proxy)
+  if (tls === undefined) {
+    const socket = tcp ?? (await dialTcp(clock, server))
+    return { socket, protocol: 'http/1.1', receive: receiveFrom(socket) }
+  }
+  const { socket, receive } = await handshake({ ...options, tls }, tcp)
+  return { socket, protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1', receive }
 }
 
-async function dialTcp(clock: Clock, url: URL): Promise<Socket> {
-  const host = hostOf(url)
-  const port = portOf(url)
-  const socket = connectTcp({
-    host,
-    port,
+function addressOf(url: URL) {
+  return {
+    host: hostOf(url),
+    port: portOf(url),
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_MS,
-  })
-  await ready(clock, socket, 'connect', DIAL_TIMEOUT_MS, `dial tcp ${url.host}`)
+  }
+}
+
+async function dialTcp(clock: Clock, url: URL): Promise<Socket> {
+  const socket = connectTcp(addressOf(url))
+  await connected(clock, socket, url)
   return socket
+}
+
+function connected(clock: Clock, socket: Socket, { host }: URL): Promise<void> {
+  return ready(clock, socket, 'connect', DIAL_TIMEOUT_MS, `dial tcp ${host}`)
 }
 
 interface HandshakeOptions extends Pick<DialOptions, 'clock' | 'server' | 'protocols'> {
   readonly tls: TlsMaterial
 }
 
-async function handshake(options: HandshakeOptions, tcp: Socket): Promise<TLSSocket> {
-  const { tls } = options
-  const host = hostOf(options.server)
+/** In a tunnel, or on a connection of its own. */
+async function handshake(
+  options: HandshakeOptions,
+  tunnel: Socket | undefined,
+): Promise<{ readonly socket: TLSSocket; readonly receive: Receive }> {
+  const { clock, server, tls } = options
+  const host = hostOf(server)
   const servername = tls.serverName ?? (isIP(host) ? undefined : host)
+  const reads = new SocketReads()
   let socket: TLSSocket
   try {
     socket = connectTls({
-      socket: tcp,
-      host,
+      ...(tunnel === undefined
+        ? { ...addressOf(server), onread: reads.onread }
+        : { host, socket: tunnel }),
       ...(servername === undefined ? {} : { servername }),
       ...(tls.ca === undefined ? {} : { ca: tls.ca }),
       ...(tls.cert === undefined ? {} : { cert: tls.cert }),
@@ -93,20 +109,16 @@ async function handshake(options: HandshakeOptions, tcp: Socket): Promise<TLSSoc
       ALPNProtocols: [...options.protocols],
     })
   } catch (error) {
-    tcp.destroy()
-    throw new TransportError('TLS_INVALID', `tls to ${options.server.host}: ${errorText(error)}`, {
+    tunnel?.destroy()
+    throw new TransportError('TLS_INVALID', `tls to ${server.host}: ${errorText(error)}`, {
       cause: error,
     })
   }
-  await ready(
-    options.clock,
-    socket,
-    'secureConnect',
-    HANDSHAKE_TIMEOUT_MS,
-    `tls to ${options.server.host}`,
-  )
+  reads.of(socket)
+  if (tunnel === undefined) await connected(clock, socket, server)
+  await ready(clock, socket, 'secureConnect', HANDSHAKE_TIMEOUT_MS, `tls to ${server.host}`)
   if (tls.insecure !== true) checkServer(options, socket, servername ?? host)
-  return socket
+  return { socket, receive: tunnel === undefined ? reads.receive : receiveFrom(socket) }
 }
 
 /** Throws TransportError when the certificate does not prove that the server is who was asked for. */
@@ -205,7 +217,9 @@ async function dialProxy(options: DialOptions, proxy: URL): Promise<Socket> {
   }
   const tcp = await dialTcp(clock, proxy)
   const socket =
-    proxy.protocol === 'https:' ? await handshake(proxyHandshake(options, proxy), tcp) : tcp
+    proxy.protocol === 'https:'
+      ? (await handshake(proxyHandshake(options, proxy), tcp)).socket
+      : tcp
   const target = `${server.hostname}:${port}`
   const secret = Buffer.from(`${username}:${password}`).toString('base64')
   const authorization = username === '' ? '' : `Proxy-Authorization: Basic ${secret}\r\n`

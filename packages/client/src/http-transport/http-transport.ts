@@ -150,7 +150,7 @@ export class HttpTransport implements Transport {
         proxy: proxyUrl === undefined ? undefined : new URL(proxyUrl),
       })
     const material = await this.#loadTls()
-    const { socket, protocol } = await dialWith(material)
+    const { socket, protocol, receive } = await dialWith(material)
     if (protocol !== 'h2' || this.#closed) {
       const another = async (): Promise<typeof socket> =>
         (await dialWith(await this.#loadTls())).socket
@@ -158,7 +158,7 @@ export class HttpTransport implements Transport {
       if (this.#closed) socket.destroy()
       return { connection, material, protocol }
     }
-    const connection = new Http2Connection(socket, this.#server, {
+    const connection = new Http2Connection({ socket, receive }, this.#server, {
       clock,
       pingAfterIdleMs: this.#options.pingAfterIdleMs ?? PING_AFTER_IDLE_MS,
       pingTimeoutMs: this.#options.pingTimeoutMs ?? PING_TIMEOUT_MS,

@@ -35,12 +35,19 @@ import type { HealthOptions } from './http2-health.ts'
 import { Http2Sender } from './http2-sender.ts'
 import { Http2Stream } from './http2-stream.ts'
 import type { Connection, Exchange, WireAnswer } from './connection.ts'
+import type { Receive } from './socket-reads.ts'
 
 const STREAM_WINDOW_BYTES = 4 << 20
 // As Go: in effect unlimited, so that a watch nobody reads cannot hold up the others. Each stream still has its own window.
 const CONNECTION_WINDOW_BYTES = 1 << 30
 const HEADER_LIST_BYTES_MAX = 1 << 20
 const SETTINGS_TIMEOUT_MS = 10_000
+
+/** A socket, and what hands on the bytes that it receives. */
+interface Wire {
+  readonly socket: Socket
+  readonly receive: Receive
+}
 
 interface Http2Options extends HealthOptions {
   onClosed(): void
@@ -72,7 +79,7 @@ export class Http2Connection implements Connection, FrameHandler {
   /** Whose DATA is coming; undefined: of a stream that is over. */
   #receiving: Http2Stream | undefined
 
-  constructor(socket: Socket, server: URL, options: Http2Options) {
+  constructor({ socket, receive }: Wire, server: URL, options: Http2Options) {
     this.#socket = socket
     this.#options = options
     this.#authority = server.host
@@ -104,10 +111,10 @@ export class Http2Connection implements Connection, FrameHandler {
     ])
     this.#writer.windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES)
     this.#writer.flush()
-    socket.on('data', (chunk: Buffer) => this.#onData(chunk))
     socket.on('error', (error) => this.#end(lostBy(this.#authority, error)))
     socket.on('end', () => this.#end(undefined))
     socket.once('close', () => this.#end(undefined))
+    receive((bytes) => this.#onData(bytes))
   }
 
   /**

@@ -12,6 +12,7 @@ import { HpackEncoder } from '../../http2/hpack-encoder.ts'
 import { FLAG, FRAME, PREFACE } from '../../http2/protocol.ts'
 import type { TransportError, TransportRequest } from '../../transport.ts'
 import type { Exchange, WireAnswer } from '../connection.ts'
+import { receiveFrom } from '../socket-reads.ts'
 import { Http2Connection } from '../http2-connection.ts'
 
 /** The client's end; what it writes is with the server at once. */
@@ -49,6 +50,10 @@ class ClientSocket extends EventEmitter {
   }
 }
 
+function wireOf(socket: Socket) {
+  return { socket, receive: receiveFrom(socket) }
+}
+
 interface Played {
   readonly connection: Http2Connection
   readonly socket: ClientSocket
@@ -69,12 +74,16 @@ export async function play(settings: [number, number][] = [], greets = true): Pr
   const socket = new ClientSocket()
   const clock = virtualClock()
   let closedCount = 0
-  const connection = new Http2Connection(socket as unknown as Socket, new URL('https://h:1'), {
-    clock,
-    pingAfterIdleMs: 30_000,
-    pingTimeoutMs: 15_000,
-    onClosed: () => closedCount++,
-  })
+  const connection = new Http2Connection(
+    wireOf(socket as unknown as Socket),
+    new URL('https://h:1'),
+    {
+      clock,
+      pingAfterIdleMs: 30_000,
+      pingTimeoutMs: 15_000,
+      onClosed: () => closedCount++,
+    },
+  )
   const decoder = new HpackDecoder(1 << 20)
   const encoder = new HpackEncoder()
   const out: Buffer[] = []
