@@ -184,7 +184,7 @@ class TypedResourceClient<T extends KubernetesObject> implements ResourceClient<
     name: string,
     subresource: string,
     body: KubernetesObject,
-    options?: Omit<WriteOptions, 'subresource' | 'due' | 'unread'>,
+    options?: Omit<WriteOptions, 'subresource' | 'due' | 'repeated' | 'unread'>,
   ): Promise<R> {
     return this.#sender.sendForObject<R>(
       requests.createSubresourceRequest(

@@ -52,7 +52,7 @@ export interface ResourceClient<T extends KubernetesObject> {
     name: string,
     subresource: string,
     body: KubernetesObject,
-    options?: Omit<WriteOptions, 'subresource' | 'due' | 'unread'>,
+    options?: Omit<WriteOptions, 'subresource' | 'due' | 'repeated' | 'unread'>,
   ): Promise<R>
 }
 
@@ -119,6 +119,8 @@ export interface WriteOptions extends RequestOptions {
   readonly dryRun?: boolean
   /** Its time has come, and it is late for as long as it waits: a process may let its other writes wait for it. Of creations. */
   readonly due?: boolean
+  /** The very same object is sent several times in a row and edited by nobody: its JSON need be written once only. Of creations. */
+  readonly repeated?: boolean
   /** Nobody reads the answer: one of success is not decoded, and stands for an object without fields. */
   readonly unread?: boolean
 }

@@ -29,8 +29,13 @@ export interface TransportRequest {
   readonly signal?: AbortSignal
 }
 
-/** JSON by its value, so that a server in this process takes it as it is; anything else by its bytes. */
-export type RequestBody = { readonly json: unknown } | { readonly bytes: Uint8Array }
+/**
+ * JSON by its value, so that a server in this process takes it as it is; anything else by its bytes. `repeated`: the next request is
+ * likely to have the very same value.
+ */
+export type RequestBody =
+  | { readonly json: unknown; readonly repeated?: boolean }
+  | { readonly bytes: Uint8Array }
 
 /** The head of an answer, with its body on the way. */
 export interface TransportResponse {

@@ -246,6 +246,7 @@ async function sendWrite(write: Write, client: Client): Promise<KubernetesObject
         ? resource.create(write.object, {
             ...(write.metadataOnly === true ? METADATA : LEAN),
             ...(write.due === true ? { due: true } : {}),
+            ...(write.repeated === true ? { repeated: true } : {}),
           })
         : resource.createSubresource(
             write.name ?? write.object.metadata?.name ?? '',

@@ -23,8 +23,9 @@ export type Write =
       readonly object: KubernetesObject
       /** Of the answer the rules read the metadata alone: the outcome's object need not have more. */
       readonly metadataOnly?: boolean
-      /** See WriteOptions. */
+      /** See WriteOptions, both. */
       readonly due?: boolean
+      readonly repeated?: boolean
       /** `binding`, `eviction`, `token` of the object named `name`. */
       readonly subresource?: string
       readonly name?: string

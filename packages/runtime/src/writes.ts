@@ -7,7 +7,11 @@ import type { WriteOf } from './effects.ts'
 export function create<T extends KubernetesObject>(
   type: ResourceType<T>,
   object: T,
-  options: { readonly due?: boolean; readonly metadataOnly?: boolean } = {},
+  options: {
+    readonly due?: boolean
+    readonly metadataOnly?: boolean
+    readonly repeated?: boolean
+  } = {},
 ): WriteOf<T> {
   return { verb: 'create', type, namespace: object.metadata?.namespace, object, ...options }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyText } from './body-text.ts'
+import { JsonBodies, bodyText } from './body-text.ts'
 
 test('a body keeps its order, and absent properties are left out', () => {
   assert.equal(bodyText({ b: 1, a: [undefined, null], gone: undefined }), '{"b":1,"a":[null,null]}')
@@ -20,4 +20,19 @@ test('keys that are numbers stand where their text belongs', () => {
   assert.equal(bodyText(JSON.parse(first)), first)
   const later = '{"labels":{"-":"y","0":"z"}}'
   assert.equal(bodyText(JSON.parse(later)), later)
+})
+
+test('a body that is sent many times in a row is written once, and only one that is said to be', () => {
+  const bodies = new JsonBodies()
+  const written = { count: 0 }
+  const pod = { toJSON: () => ({ at: ++written.count }) }
+  const textOf = (json: unknown, repeated?: boolean): string =>
+    bodies.bytesOf(repeated === undefined ? { json } : { json, repeated }).toString()
+  assert.deepEqual(
+    [textOf(pod, true), textOf(pod, true), textOf({ at: 0 }, true), textOf(pod, true)],
+    ['{"at":1}', '{"at":1}', '{"at":0}', '{"at":2}'],
+  )
+  assert.deepEqual([textOf(pod), textOf(pod)], ['{"at":3}', '{"at":4}'])
+  assert.equal(textOf({ data: 'x'.repeat(65_536) }, true).length, 65_547)
+  assert.equal(textOf(pod, true), '{"at":2}')
 })

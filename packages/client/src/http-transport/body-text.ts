@@ -12,3 +12,23 @@ export function bodyText(json: unknown): string {
   const text = JSON.stringify(json)
   return WRITTEN_OTHERWISE.test(text) ? canonicalJson(json) : text
 }
+
+/** What is kept of a body that may never be sent again. */
+const LARGEST_KEPT_BYTES = 64 << 10
+
+/** The bytes of bodies. The pods of a set are one object that is sent many times in a row: it is written once. */
+export class JsonBodies {
+  #json: unknown
+  #bytes = Buffer.alloc(0)
+
+  bytesOf({ json, repeated }: { readonly json: unknown; readonly repeated?: boolean }): Buffer {
+    if (repeated !== true) return Buffer.from(bodyText(json))
+    if (json === this.#json) return this.#bytes
+    const bytes = Buffer.from(bodyText(json))
+    if (bytes.length <= LARGEST_KEPT_BYTES) {
+      this.#json = json
+      this.#bytes = bytes
+    }
+    return bytes
+  }
+}

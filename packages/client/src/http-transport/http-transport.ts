@@ -2,7 +2,7 @@ import { errorText, silentLogger } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { TransportError } from '../transport.ts'
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts'
-import { bodyText } from './body-text.ts'
+import { JsonBodies } from './body-text.ts'
 import type { Connection, Exchange, WireAnswer } from './connection.ts'
 import { SharedDials } from './shared-dials.ts'
 import { staticTls } from './tls-source.ts'
@@ -53,6 +53,7 @@ export class HttpTransport implements Transport {
   readonly #prefix: string
   readonly #tls: TlsSource | undefined
   readonly #logger: Logger
+  readonly #bodies = new JsonBodies()
   #connections: Connection[] = []
   readonly #dials: SharedDials
   /** Wait for the server's SETTINGS. */
@@ -227,7 +228,7 @@ export class HttpTransport implements Transport {
     if (request.body !== undefined) {
       body =
         'json' in request.body
-          ? Buffer.from(bodyText(request.body.json))
+          ? this.#bodies.bytesOf(request.body)
           : Buffer.from(request.body.bytes)
       headers['content-length'] = String(body.length)
     }

@@ -167,7 +167,7 @@ export class RequestSender {
       method: request.method,
       path,
       headers: { 'user-agent': userAgent, ...request.headers },
-      ...(request.json === undefined ? {} : { body: { json: request.json } }),
+      ...bodyOf(request),
       ...(request.watch ? { longRunning: true } : {}),
       ...(request.due ? { due: true } : {}),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
@@ -224,6 +224,11 @@ export class RequestSender {
       }),
     )
   }
+}
+
+function bodyOf({ json, repeated }: ApiRequest): Pick<TransportRequest, 'body'> {
+  if (json === undefined) return {}
+  return { body: repeated === true ? { json, repeated } : { json } }
 }
 
 /** An answer of success can still carry a Status that says Failure. */

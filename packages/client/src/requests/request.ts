@@ -33,6 +33,8 @@ export interface ApiRequest {
   readonly unread?: boolean
   /** Of a creation or a deletion: see WriteOptions. */
   readonly due?: boolean
+  /** Of a creation: see WriteOptions. */
+  readonly repeated?: boolean
   /** See RequestOptions. */
   readonly decode?: Decoding
   /** For the Status made up for an answer that is none. */
@@ -232,6 +234,7 @@ export function createRequest(
     signal: options.signal,
     about: about(target, name),
     ...dueOf(options),
+    ...(options.repeated === true ? { repeated: true } : {}),
     ...readingOf(options),
   }
 }

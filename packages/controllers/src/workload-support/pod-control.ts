@@ -68,9 +68,8 @@ export function* createPods(
     const error = new Error('unable to create pods, no labels')
     return pods.map(() => ({ ok: false, error, attempted: false }))
   }
-  const writes = pods.map(
-    (pod) => ({ ...create(resources.pods, pod), metadataOnly: true }) as const,
-  )
+  const repeated = pods.length > 1 && pods.every((pod) => pod === pods[0])
+  const writes = pods.map((pod) => create(resources.pods, pod, { metadataOnly: true, repeated }))
   const outcomes = yield* writeAll(writes, 'slow-start', {
     kind: 'creations',
     key: expectationsKey,
