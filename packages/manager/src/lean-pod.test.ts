@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OwnerReference, Pod } from '@gyropilot/api'
-import { leanPod } from './lean-pod.ts'
+import { leanPod, leanSpecText } from './lean-pod.ts'
 
 const token = {
   name: 'kube-api-access-x7k2p',
@@ -138,3 +138,53 @@ test('a mount of the token elsewhere, or of something else there, stays', () => 
   const whole = pod({ volumes: [token], containers: [{ name: 'a', volumeMounts }] }, 'DaemonSet')
   assert.deepEqual(leanPod(whole).spec?.containers[0]?.volumeMounts, [elsewhere, other])
 })
+
+/** As a server writes the pod's spec, with the name of the volume of its token. */
+function written(name: string, more: object = {}): string {
+  const text = JSON.stringify({
+    volumes: [data, token],
+    containers: [{ name: 'a', image: 'a', volumeMounts: [dataMount, tokenMount] }],
+    ...more,
+  })
+  return text.replaceAll(token.name, name)
+}
+
+test('of specs with one text leanPod makes equal ones', () => {
+  const metadata = { name: 'p', ...owned('ReplicaSet') }
+  const [one, other] = ['kube-api-access-aaaaa', 'kube-api-access-bbbbb'].map((name) =>
+    written(name),
+  )
+  assert.notEqual(one, other)
+  assert.equal(leanSpecText(metadata, one!), leanSpecText(metadata, other!))
+  const [spec, otherSpec] = [one!, other!].map(
+    (text) => leanPod({ ...pod({}, 'ReplicaSet'), spec: JSON.parse(text) }).spec,
+  )
+  assert.deepEqual(spec, otherSpec)
+  const differs = written('kube-api-access-aaaaa', { nodeName: 'n' })
+  assert.notEqual(leanSpecText(metadata, differs), leanSpecText(metadata, one!))
+})
+
+test('the text of a spec without a token is itself, and one that leanPod leaves as it is has none', () => {
+  const bare = JSON.stringify({ containers: [], volumes: [data] })
+  assert.equal(leanSpecText({ name: 'p', ...owned('Job') }, bare), bare)
+  for (const kind of [undefined, 'StatefulSet'])
+    assert.equal(leanSpecText({ name: 'p', ...owned(kind) }, bare), undefined)
+})
+
+for (const [title, text] of [
+  [
+    'a volume that only has such a name',
+    JSON.stringify({ volumes: [{ name: token.name, emptyDir: {} }] }),
+  ],
+  ['a longer name', written('kube-api-access-aaaaa-more')],
+  [
+    'another projection first',
+    JSON.stringify({
+      volumes: [{ name: token.name, projected: { sources: [{ configMap: {} }] } }],
+    }),
+  ],
+] as const) {
+  test(`${title} is taken for what it is`, () => {
+    assert.equal(leanSpecText({ name: 'p', ...owned('ReplicaSet') }, text), text)
+  })
+}

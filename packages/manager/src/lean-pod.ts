@@ -1,7 +1,10 @@
-import type { Container, ContainerStatus, Pod, PodStatus, Volume } from '@gyropilot/api'
+import type { Container, ContainerStatus, ObjectMeta, Pod, PodStatus, Volume } from '@gyropilot/api'
 import { controllerOf } from '@gyropilot/api'
 
 const TOKEN_VOLUME = /^kube-api-access-[a-z0-9]{5}$/
+/** As admission writes it. */
+const NAME_OF_TOKEN_VOLUME =
+  /"kube-api-access-[a-z0-9]{5}"(?=,"projected":\{"sources":\[\{"serviceAccountToken":)/
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
@@ -12,11 +15,25 @@ const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
  * write what they change and no more.
  */
 export function leanPod(pod: Pod): Pod {
-  const owner = controllerOf(pod)
-  if (owner === undefined || owner.kind === 'StatefulSet') return pod
+  if (!isTrimmed(pod)) return pod
   const spec = leanSpec(pod.spec)
   const status = leanStatus(pod.status)
   return spec === pod.spec && status === pod.status ? pod : { ...pod, spec, status }
+}
+
+function isTrimmed(pod: { readonly metadata?: ObjectMeta }): boolean {
+  const owner = controllerOf(pod)
+  return owner !== undefined && owner.kind !== 'StatefulSet'
+}
+
+/**
+ * The text of a spec, for the pods whose specs `leanPod` makes equal: with one name for the volume of the token, which stands nowhere but
+ * in what is taken off.
+ */
+export function leanSpecText(metadata: ObjectMeta, text: string): string | undefined {
+  if (!isTrimmed({ metadata })) return undefined
+  const name = NAME_OF_TOKEN_VOLUME.exec(text)?.[0]
+  return name === undefined ? text : text.replaceAll(name, '""')
 }
 
 function leanSpec(spec: Pod['spec']): Pod['spec'] {

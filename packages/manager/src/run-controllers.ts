@@ -1,5 +1,6 @@
 /** Builds the enabled controllers and runs their loops. Contract: docs/behaviour/runtime/manager.md, Running the controllers. */
 import { groupResourceOf, resources } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
 import { RestMapper } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
@@ -22,7 +23,7 @@ import type { ClientBuilder } from './identities/client-builder.ts'
 import { TOKEN_CONTROLLER, isControllerEnabled, knownControllers } from './controller-names.ts'
 import type { KnownController } from './controller-names.ts'
 import { managerErrors } from './errors.ts'
-import { leanPod } from './lean-pod.ts'
+import { leanPod, leanSpecText } from './lean-pod.ts'
 import { loggingRecorder } from './logging-recorder.ts'
 import type { Prepared } from './program.ts'
 import type { HealthChecks } from './serving/health.ts'
@@ -309,6 +310,8 @@ function informerFactory(
   const { clock, logger, metrics, minResyncPeriodMs } = options
   const random = options.random.fork(clientName)
   const resyncMs = jitter(random, minResyncPeriodMs, 1)
+  const isWholePod = (type: ResourceType): boolean =>
+    groupResourceOf(type) === PODS && !metadataOnly
   return new SharedInformerFactory({
     client: options.rootClients.client(clientName),
     clock,
@@ -323,7 +326,8 @@ function informerFactory(
       name: options.program ?? DEFAULT_PROGRAM,
       shows: ({ group }) => TYPED_GROUPS.has(group),
     },
-    trimOf: (type) => (groupResourceOf(type) === PODS && !metadataOnly ? leanPod : undefined),
+    trimOf: (type) => (isWholePod(type) ? leanPod : undefined),
+    specTextOf: (type) => (isWholePod(type) ? leanSpecText : undefined),
   })
 }
 

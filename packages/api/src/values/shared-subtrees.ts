@@ -37,12 +37,13 @@ export class SharedSubtrees {
 
   /**
    * Changes `object` in place, which must therefore be the caller's alone but for frozen parts: those stay as they are and
-   * may stand for later ones. `previous` is an object whose parts are likely to be equal, usually the state before.
+   * may stand for later ones. `previous` is an object whose parts are likely to be equal, usually the state before; `taken` a field
+   * whose value was taken with another object before.
    */
-  take(object: KubernetesObject, previous?: KubernetesObject): void {
+  take(object: KubernetesObject, previous?: KubernetesObject, taken?: string): void {
     if (Object.isFrozen(object)) return
     const { metadata } = object
-    this.#takeFields(object as Record<string, unknown>, previous as never, undefined)
+    this.#takeFields(object as Record<string, unknown>, previous as never, undefined, taken)
     if (isContainer(metadata) && !Object.isFrozen(metadata))
       this.#takeFields(metadata as never, previous?.metadata as never, UNSHARED_METADATA)
   }
@@ -51,9 +52,10 @@ export class SharedSubtrees {
     fields: Record<string, unknown>,
     previous: Record<string, unknown> | undefined,
     unshared: ReadonlySet<string> | undefined,
+    taken?: string,
   ): void {
     for (const key in fields) {
-      if (unshared === undefined && key === 'metadata') continue
+      if (unshared === undefined && (key === 'metadata' || key === taken)) continue
       const value = fields[key]
       const before = previous?.[key]
       if (unshared?.has(key)) {

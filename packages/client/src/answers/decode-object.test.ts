@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { KubernetesObject } from '@gyropilot/api'
 import { decodeObject } from './decode-object.ts'
 
 const MANAGED = [
@@ -112,3 +113,66 @@ test('what is no JSON is refused', () => {
     for (const wrong of ['', '{', cut])
       assert.throws(() => decodeObject(wrong, decoding), SyntaxError)
 })
+
+test('somebody may know what follows the metadata by its text', () => {
+  const told: [unknown, string][] = []
+  const decoding = (answer: () => boolean) => ({
+    complete(object: KubernetesObject, rest: string) {
+      told.push([structuredClone(object), rest])
+      return answer()
+    },
+  })
+  const known = decoding(() => true)
+  const event = { type: 'ADDED', object: pod(MANAGED) }
+  const bare = { kind: 'Pod', apiVersion: 'v1', metadata: METADATA }
+  const rest = `"spec":${text(SPEC)},"status":{"phase":"Pending"}`
+  assert.deepEqual(decodeObject(`${text(event)}\n`, known, 2), { type: 'ADDED', object: bare })
+  assert.deepEqual(decodeObject(text(pod(MANAGED)), known), bare)
+  assert.deepEqual(told, [
+    [bare, rest],
+    [bare, rest],
+  ])
+  for (const unknown of [
+    decoding(() => false),
+    decoding(() => {
+      throw new Error('no')
+    }),
+  ])
+    assert.deepEqual(decodeObject(text(pod(MANAGED)), unknown), pod())
+})
+
+test('nobody is asked where nothing follows the metadata, or where managedFields are not the last of it', () => {
+  const asked = {
+    complete(): boolean {
+      throw new Error('asked')
+    },
+  }
+  const bare = { metadata: { ...METADATA, managedFields: MANAGED } }
+  assert.deepEqual(decodeObject(text(bare), asked), { metadata: METADATA })
+  const custom = { metadata: { managedFields: MANAGED, name: 'a' }, spec: SPEC }
+  assert.deepEqual(
+    decodeObject(text({ ...custom, metadata: { labels: {}, ...custom.metadata } }), asked),
+    {
+      metadata: { labels: {}, name: 'a' },
+      spec: SPEC,
+    },
+  )
+})
+
+test('a field called __proto__ is a field', () => {
+  const written = text(pod(MANAGED)).replace('"status":', '"__proto__":')
+  const decoded = decodeObject(written, 'lean') as object
+  assert.deepEqual(Object.keys(decoded), ['kind', 'apiVersion', 'metadata', 'spec', '__proto__'])
+  assert.equal(Object.getPrototypeOf(decoded), Object.prototype)
+})
+
+for (const broken of [
+  `${text(pod(MANAGED))}}`,
+  text(pod(MANAGED)).slice(0, -1),
+  `${text(pod(MANAGED)).slice(0, -2)},}}`,
+]) {
+  test(`braces that do not close what they should are refused: ${broken.slice(-30)}`, () => {
+    assert.throws(() => decodeObject(broken, 'lean'), SyntaxError)
+    assert.throws(() => decodeObject(broken, 'lean', 2), SyntaxError)
+  })
+}

@@ -1,11 +1,23 @@
+import type { KubernetesObject } from '@gyropilot/api'
+
 /** How much of an object is decoded: see RequestOptions. */
-export type Decoding = 'whole' | 'lean' | 'metadata'
+export type Decoding = 'whole' | 'lean' | 'metadata' | LeanDecoding
+
+/** As `lean`, with somebody who may know parts of objects by their text. */
+export interface LeanDecoding {
+  /**
+   * Puts into `object`, of which kind, apiVersion and metadata are there, what follows: `"spec":{...},"status":{...}`, where that is all.
+   * False, or an error: it did not, and nothing was put in.
+   */
+  complete(object: KubernetesObject, rest: string): boolean
+}
 
 const METADATA = '"metadata":{'
 const MANAGED_FIELDS = ',"managedFields":[{'
 const MANAGED_FIELDS_END = '}]'
 
 const QUOTE = 0x22
+const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const OPEN = 0x7b
 const CLOSE = 0x7d
@@ -16,21 +28,62 @@ const CLOSE = 0x7d
  */
 export function decodeObject(text: string, decoding: Decoding, depth: 1 | 2 = 1): unknown {
   if (decoding === 'whole') return JSON.parse(text)
-  const start = managedFieldsAt(text, depth)
+  const start = text.indexOf(MANAGED_FIELDS)
   if (start === -1) return JSON.parse(text)
-  return (
-    (decoding === 'metadata' ? metadataOf(text, start, depth) : undefined) ??
-    leanObject(text, start)
-  )
+  // There are no lists within managedFields, so that they end where `}]` comes first.
+  const end = text.indexOf(MANAGED_FIELDS_END, start) + MANAGED_FIELDS_END.length
+  return inTwo(text, start, end, decoding, depth) ?? withoutPart(text, start, end, depth)
 }
 
-/** Where metadata.managedFields of the object begin; -1: it has none, or is written unlike any that servers send. */
-function managedFieldsAt(text: string, depth: number): number {
-  const start = text.indexOf(MANAGED_FIELDS)
-  if (start === -1) return -1
+/**
+ * Servers write managedFields last of the metadata, and what follows that later: what is before them, closed, is an object with its
+ * metadata, and what is behind them is its other fields. Undefined: it is not written so.
+ */
+function inTwo(
+  text: string,
+  start: number,
+  end: number,
+  decoding: Exclude<Decoding, 'whole'>,
+  depth: 1 | 2,
+): unknown {
+  const last = text.trimEnd().length - depth
+  const isAll = end + 1 === last
+  if (text.charCodeAt(end) !== CLOSE || !(isAll || text.charCodeAt(end + 1) === COMMA)) return
+  if (!text.endsWith('}'.repeat(depth), last + depth)) return
+  try {
+    const value = JSON.parse(text.slice(0, start) + '}'.repeat(depth + 1))
+    const object = depth === 1 ? value : value.object
+    if (Object.keys(object).at(-1) !== 'metadata') return
+    if (isAll || decoding === 'metadata') return value
+    const rest = text.slice(end + 2, last)
+    if (decoding !== 'lean' && decoding.complete(object, rest)) return value
+    const fields = JSON.parse(`{${rest}}`)
+    // Assigned it would be the prototype.
+    if (Object.hasOwn(fields, '__proto__')) return
+    Object.assign(object, fields)
+    return value
+  } catch {
+    return
+  }
+}
+
+/**
+ * Custom objects have their keys in alphabetical order, and so some behind managedFields. Should `}]` be in a key within these, what is
+ * left is no JSON, for the text behind it begins amid a string: quotes are then the wrong way round, and keys (`f:`, `k:`, `v:`) stand bare.
+ */
+function withoutPart(text: string, start: number, end: number, depth: number): unknown {
+  if (!isInMetadata(text, start, depth)) return JSON.parse(text)
+  try {
+    return JSON.parse(text.slice(0, start) + text.slice(end))
+  } catch {
+    return JSON.parse(text)
+  }
+}
+
+function isInMetadata(text: string, at: number, depth: number): boolean {
   const metadata = text.indexOf(METADATA)
-  if (metadata === -1 || metadata > start || depthOver(text, 0, metadata) !== depth) return -1
-  return depthOver(text, metadata + METADATA.length, start) === 0 ? start : -1
+  if (metadata === -1 || metadata > at || depthOver(text, 0, metadata) !== depth) return false
+  return depthOver(text, metadata + METADATA.length, at) === 0
 }
 
 /** How many objects are open at the end; -1 when one ended that did not begin here. */
@@ -47,28 +100,4 @@ function depthOver(text: string, start: number, end: number): number {
     else if (character === CLOSE && --depth < 0) return -1
   }
   return depth
-}
-
-/** Servers write managedFields last of the metadata, and what follows that later; but for custom objects, whose keys are in alphabetical order. */
-function metadataOf(text: string, start: number, depth: number): unknown {
-  try {
-    const value = JSON.parse(text.slice(0, start) + '}'.repeat(depth + 1))
-    const object = depth === 1 ? value : value.object
-    return typeof object.metadata.resourceVersion === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * There are no lists within managedFields, so that they end where `}]` comes first. Should that be in a key of theirs, what is left
- * is no JSON, for the text behind it begins amid a string: quotes are then the wrong way round, and keys (`f:`, `k:`, `v:`) stand bare.
- */
-function leanObject(text: string, start: number): unknown {
-  const end = text.indexOf(MANAGED_FIELDS_END, start)
-  try {
-    return JSON.parse(text.slice(0, start) + text.slice(end + MANAGED_FIELDS_END.length))
-  } catch {
-    return JSON.parse(text)
-  }
 }

@@ -85,7 +85,11 @@ export async function readBody(
   }
   if (mustBeObject && (typeof value !== 'object' || value === null || Array.isArray(value)))
     throw noObject(value)
-  return markDecoded(value)
+  return isList(value) ? markDecoded(value) : value
+}
+
+function isList(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'items' in value
 }
 
 /** Throws ANSWER_UNDECODABLE for the answer to a watch that is no stream of events in JSON: the only form that they are read in. */

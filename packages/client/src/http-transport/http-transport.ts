@@ -84,7 +84,7 @@ export class HttpTransport implements Transport {
     this.#recheckTlsWhenDue()
     for (let resends = 0; ; resends++) {
       try {
-        const answer = await this.#start(exchange)
+        const answer = await (this.#startNow(exchange) ?? this.#start(exchange))
         return this.#response(answer, exchange)
       } catch (error) {
         if (resends === MOST_RESENDS || !wasNotProcessed(error)) throw error
@@ -103,15 +103,19 @@ export class HttpTransport implements Transport {
     return this.#connections.length
   }
 
+  /** On a connection that is there; undefined: it has to be waited for. Throws TransportError. */
+  #startNow(exchange: Exchange): Promise<WireAnswer> | undefined {
+    if (this.#closed)
+      throw new TransportError('CLOSED', `${exchange.what}: the transport is closed`)
+    if (exchange.request.signal?.aborted) throw abortedError(exchange)
+    return this.#connections.find((candidate) => candidate.available)?.start(exchange)
+  }
+
   async #start(exchange: Exchange): Promise<WireAnswer> {
-    const { signal } = exchange.request
     for (;;) {
-      if (this.#closed)
-        throw new TransportError('CLOSED', `${exchange.what}: the transport is closed`)
-      if (signal?.aborted) throw abortedError(exchange)
-      const connection = this.#connections.find((candidate) => candidate.available)
-      if (connection !== undefined) return connection.start(exchange)
       await orAborted(this.#dials.next(), exchange)
+      const answer = this.#startNow(exchange)
+      if (answer !== undefined) return answer
     }
   }
 

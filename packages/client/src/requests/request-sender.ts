@@ -67,7 +67,8 @@ export class RequestSender {
   }
 
   async #send<T>(request: ApiRequest, object: boolean): Promise<T> {
-    await this.#throttle(request, request.signal)
+    const waiting = this.#throttle(request, request.signal)
+    if (waiting !== undefined) await waiting
     const { clock, requestTimeoutMs, host } = this.#options
     using scope =
       requestTimeoutMs > 0 ? withDeadline(clock, requestTimeoutMs, request.signal) : undefined
@@ -197,16 +198,27 @@ export class RequestSender {
     if (length !== undefined) this.#metrics.responseBytes.observe(Number(length), labels)
   }
 
-  async #throttle(request: ApiRequest, signal: AbortSignal | undefined): Promise<void> {
+  /** Undefined: it need not wait. */
+  #throttle(request: ApiRequest, signal: AbortSignal | undefined): Promise<void> | undefined {
     const limiter = request.watch ? noRateLimit : this.#options.rateLimiter
     if (signal?.aborted) throw abortedError(request, signal.reason)
     const waiting = limiter.wait(signal)
+    if (typeof waiting !== 'number') return this.#throttled(request, waiting)
+    this.#waited(request, waiting)
+    return undefined
+  }
+
+  async #throttled(request: ApiRequest, waiting: Promise<number>): Promise<void> {
     let waitedMs = 0
     try {
-      waitedMs = typeof waiting === 'number' ? waiting : await waiting
+      waitedMs = await waiting
     } catch (error) {
       throw abortedError(request, error)
     }
+    this.#waited(request, waitedMs)
+  }
+
+  #waited(request: ApiRequest, waitedMs: number): void {
     if (request.watch) return
     this.#throttleLog.waited(waitedMs, request.method, request.path)
     this.#metrics.rateLimiterSeconds.observe(waitedMs / 1000, {

@@ -165,13 +165,15 @@ export class Evictions implements TaintSources {
 
   #evaluate(pod: Pod): readonly QueueKey[] {
     const { namespace, uid = '' } = pod.metadata ?? {}
-    if (this.isEvicted(uid)) return []
-    const key = podItemKey(pod)
     const eviction = podEviction(
       pod,
       (name) => this.claims.get(`${namespace}/${name}`),
       this.#options.sharesClaims,
     )
+    // Nearly all pods of nearly all clusters.
+    if (eviction === undefined && this.#pending.size === 0) return []
+    if (this.isEvicted(uid)) return []
+    const key = podItemKey(pod)
     if (eviction === undefined) {
       if (this.#pending.delete(key))
         this.#options.record(evictionEvent(pod.metadata ?? {}, CANCELLING))

@@ -51,7 +51,9 @@ export function addServiceSelectorIndex(services: Informer<Service>): void {
 /** An empty selector selects every pod of the namespace, an absent one none. */
 function servicesSelecting(services: Lister<Service>, pod: Pod): ReadonlySet<string> {
   const keys = new Set<string>()
-  for (const value of [...podLabelIndexValues(pod), pod.metadata?.namespace ?? '']) {
+  const namespace = pod.metadata?.namespace ?? ''
+  if (services.count(namespace) === 0) return keys
+  for (const value of [...podLabelIndexValues(pod), namespace]) {
     for (const service of services.byIndex(SERVICE_SELECTOR_INDEX, value)) {
       if (serviceQuery(service).matches(pod.metadata?.labels)) keys.add(keyOf(service))
     }

@@ -51,9 +51,7 @@ export class ServiceAccountTransports {
 
   /** Asks for the token of `account` now, so that its first request finds it. What fails is asked for again then. */
   prepare(account: string): void {
-    this.#token(account)
-      .headers()
-      .catch(() => {})
+    Promise.resolve(this.#token(account).headers()).catch(() => {})
   }
 
   #token(account: string): ServiceAccountToken {
@@ -63,6 +61,8 @@ export class ServiceAccountTransports {
     return token
   }
 }
+
+type TokenHeaders = Readonly<Record<string, string>>
 
 interface Token {
   readonly authorization: string
@@ -84,20 +84,23 @@ class ServiceAccountToken implements Credentials {
     this.#options = options
   }
 
-  async headers(): Promise<Readonly<Record<string, string>>> {
-    const nowMs = this.#options.clock.monotonicMs()
-    if (this.#token === undefined || nowMs >= this.#token.renewAtMs) {
-      this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
-      const known = this.#token
-      try {
-        this.#token = await this.#asking
-      } catch (error) {
-        // Refused meanwhile, it is dropped.
-        if (known === undefined || this.#token !== known) throw error
-        this.#options.logger.error(error, 'Unable to rotate token', { account: this.#account })
-      }
+  headers(): TokenHeaders | Promise<TokenHeaders> {
+    const token = this.#token
+    const isGood = token !== undefined && this.#options.clock.monotonicMs() < token.renewAtMs
+    return isGood ? { authorization: token.authorization } : this.#renewed(token)
+  }
+
+  async #renewed(known: Token | undefined): Promise<TokenHeaders> {
+    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
+    let token = known
+    try {
+      token = this.#token = await this.#asking
+    } catch (error) {
+      // Refused meanwhile, it is dropped.
+      if (token === undefined || this.#token !== token) throw error
+      this.#options.logger.error(error, 'Unable to rotate token', { account: this.#account })
     }
-    return { authorization: this.#token.authorization }
+    return { authorization: token.authorization }
   }
 
   rejected(headers: Readonly<Record<string, string | readonly string[]>>): void {

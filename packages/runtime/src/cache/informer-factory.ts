@@ -4,6 +4,7 @@ import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import type { InformerFactory } from '../informer.ts'
 import { informerMetrics } from './informer-metrics.ts'
+import type { SpecTextOf } from './known-specs.ts'
 import { MutationDetector } from './mutation-detector.ts'
 import { SharedInformer } from './shared-informer.ts'
 import type { Transform } from './transform.ts'
@@ -29,6 +30,8 @@ export interface InformerFactoryOptions {
   readonly trimOf?: (
     type: ResourceType,
   ) => ((object: KubernetesObject) => KubernetesObject) | undefined
+  /** By type: see SharedInformerOptions. */
+  readonly specTextOf?: (type: ResourceType) => SpecTextOf | undefined
   readonly onWatchError?: (type: ResourceType, error: unknown) => void
   /** Stream initial lists. Default true. */
   readonly watchList?: boolean
@@ -108,6 +111,7 @@ export class SharedInformerFactory implements InformerFactory {
       onAltered,
       fieldSelector,
       trimOf,
+      specTextOf,
       ...options
     } = this.#options
     const name = groupResourceOf(type)
@@ -118,6 +122,7 @@ export class SharedInformerFactory implements InformerFactory {
       ...(fields === undefined ? {} : { fieldSelector: fields }),
       type,
       trim: trimOf?.(type),
+      specTextOf: specTextOf?.(type),
       subtrees: this.#subtrees,
       random: random.fork(`reflector/${name}`),
       defaultResyncMs: resyncMs?.(type) ?? 0,

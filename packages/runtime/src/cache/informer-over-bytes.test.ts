@@ -1,12 +1,12 @@
 /** An informer and the client below it, against the bytes that a kube-apiserver sends. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Pod } from '@gyropilot/api'
-import { resources } from '@gyropilot/api'
+import type { ObjectMeta, Pod } from '@gyropilot/api'
+import { keyOf, resources } from '@gyropilot/api'
 import { ApiClient } from '@gyropilot/client'
 import type { TransportRequest, TransportResponse } from '@gyropilot/client'
 import { fakeTransport, jsonAnswer, statusAnswer } from '@gyropilot/client/testing'
-import { SeededRandom } from '@gyropilot/foundation'
+import { SeededRandom, integerBetween } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { refusalOf } from '../testing/list-option-rules.ts'
 import { keysOf, testClock } from '../testing/index.ts'
@@ -265,4 +265,59 @@ test('what another list has of an object that did not change is not trimmed agai
   assert.deepEqual(trimmed, ['a', 'b', 'b'])
   stop.abort()
   second.end()
+})
+
+const managedFields = [{ manager: 'm', fieldsV1: { 'f:spec': { 'f:nodeName': {} } } }]
+
+/** A pod of a template, with a scheduler name of its own that nobody reads, as it stands in the bytes of a watch. */
+function templated(name: string, resourceVersion: string, template: string, more: object = {}) {
+  const { metadata, ...type } = pod(name, resourceVersion)
+  return {
+    ...type,
+    metadata: { ...metadata, managedFields },
+    spec: {
+      schedulerName: `own-${name}`,
+      containers: [{ name: 'c', image: template, env: [{ name: 'LONG_ENOUGH', value: template }] }],
+    },
+    status: { phase: 'Pending' },
+    ...more,
+  }
+}
+const withoutScheduler = (object: Pod): Pod => {
+  if (object.spec?.schedulerName === undefined) return object
+  const { schedulerName: _, ...spec } = object.spec
+  return { ...object, spec: spec as Pod['spec'] }
+}
+const textWithoutScheduler = (metadata: ObjectMeta, text: string): string | undefined =>
+  metadata.name?.startsWith('odd') ? undefined : text.replace(/"own-[a-z0-9]+"/, '""')
+
+test('specs of one text are one, and everything is kept as if each had been decoded', async () => {
+  const random = new SeededRandom('specs')
+  const lines = Array.from({ length: 120 }, (_, i) => {
+    const name = `${i % 10 === 9 ? 'odd' : 'p'}${i % 80}`
+    const more =
+      i % 7 === 6
+        ? { status: { phase: 'Running', podIP: `10.0.0.${i}` } }
+        : i % 13 === 12
+          ? { status: undefined }
+          : {}
+    return line(i < 80 ? 'ADDED' : 'MODIFIED', templated(name, version(i), `t${i % 3}`, more))
+  })
+  const text = `${lines.slice(0, 80).join('')}${initialEventsEnd(version(80))}${lines.slice(80).join('')}`
+  const stores: Pod[][] = []
+  for (const specTextOf of [undefined, textWithoutScheduler]) {
+    const { informer, clock, run, stop } = setup(
+      [() => stream(text, integerBetween(random, 200, 3_000)).response],
+      { trim: withoutScheduler, specTextOf },
+    )
+    run()
+    await clock.advance(0)
+    stores.push(informer.lister.list().toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)))
+    stop.abort()
+  }
+  assert.equal(stores[0]!.length, 80)
+  assert.deepEqual(stores[1], stores[0])
+  assert.equal(JSON.stringify(stores[1]), JSON.stringify(stores[0]), 'in the same order')
+  const known = stores[1]!.filter(({ metadata }) => metadata?.name?.startsWith('p'))
+  assert.equal(new Set(known.map(({ spec }) => spec)).size, 3)
 })

@@ -2,6 +2,7 @@ import type { KubernetesObject, ResourceType, SharedSubtrees } from '@gyropilot/
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { InformerMetrics } from './informer-metrics.ts'
+import type { SpecTextOf } from './known-specs.ts'
 import type { MutationDetector } from './mutation-detector.ts'
 import type { Transform } from './transform.ts'
 
@@ -26,6 +27,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
    * with a server in this process are kept as they are. Must accept its own results and must not change what it is given.
    */
   readonly trim?: (object: T) => T
+  /** Of objects that come over the network one by one: a spec that was met a short time ago is not decoded again. */
+  readonly specTextOf?: SpecTextOf
   /** Told of errors that end a round of list and watch; default: logged. Must return fast. */
   readonly onWatchError?: (error: unknown) => void
   /** Stream the initial list. Default true. */

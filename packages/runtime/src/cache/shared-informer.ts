@@ -22,6 +22,7 @@ import { ResyncSchedule } from './resync-schedule.ts'
 import type { ResyncMember } from './resync-schedule.ts'
 import type { SharedInformerOptions } from './shared-informer-options.ts'
 import { Store } from './store.ts'
+import { KnownSpecs } from './known-specs.ts'
 import { dropManagedFields, lean, shapeOf, withKind } from './transform.ts'
 import type { Transform } from './transform.ts'
 
@@ -49,6 +50,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #resyncs: ResyncSchedule
   readonly #synced = new Latch()
   #transform: Transform<T>
+  readonly #specs: KnownSpecs | undefined
   #hasTransform: boolean
   #onWatchError: ((error: unknown) => void) | undefined
   #state: 'new' | 'started' | 'stopped' = 'new'
@@ -67,6 +69,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       ? (object) => transform(withKind(object, shape))
       : (object) => lean(object, shape)
     this.#hasTransform = transform !== undefined
+    if (options.specTextOf !== undefined) this.#specs = new KnownSpecs(options.specTextOf)
     this.#onWatchError = options.onWatchError
     this.#resyncs = new ResyncSchedule(options.clock, this.#logger, options.defaultResyncMs ?? 0)
     options.metrics?.observe(() => ({
@@ -143,6 +146,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       defaultResyncMs: _,
       transform: __,
       trim: ___,
+      specTextOf: ____,
       mutationDetector,
       ...options
     } = this.#options
@@ -152,7 +156,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       sink: this.#sink(),
       onDecoded: this.#shareSubtrees(),
       // A transform is shown the whole object.
-      ...(this.#hasTransform ? {} : { decode: 'lean' as const }),
+      ...(this.#hasTransform ? {} : { decode: this.#specs ?? ('lean' as const) }),
       resync: { periodMs: this.#resyncs.checkPeriodMs, tick: () => this.#resync() },
       onWatchError: this.#onWatchError,
     })
@@ -183,8 +187,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       // The cached one is kept in its place.
       if (known !== undefined && isSameState(known, object)) return
       dropManagedFields(object)
+      const specs = this.#specs
+      const isKnown = specs?.settle(object) ?? false
       if (trim !== undefined) Object.assign(object, trim(object))
-      subtrees.take(object, known)
+      subtrees.take(object, known, isKnown ? 'spec' : undefined)
+      specs?.learn(object)
     }
   }
 

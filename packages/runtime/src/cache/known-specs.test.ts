@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { KubernetesObject, ObjectMeta } from '@gyropilot/api'
+import { KnownSpecs } from './known-specs.ts'
+
+type WithSpec = KubernetesObject & { spec?: object; status?: object }
+
+function world() {
+  const asked: string[] = []
+  const specs = new KnownSpecs((_: ObjectMeta, text) => {
+    asked.push(text)
+    return text
+  })
+  /** Decoded, and taken in at once unless it is said that it is not. */
+  const decode = (rest: string, isTakenIn = true): WithSpec | undefined => {
+    const object: WithSpec = { metadata: { name: 'p' } }
+    if (!specs.complete(object, rest)) return undefined
+    if (isTakenIn) takeIn(object)
+    return object
+  }
+  const takeIn = (object: WithSpec): boolean => {
+    const isKept = specs.settle(object)
+    if (!isKept) object.spec = { kept: true, ...object.spec }
+    specs.learn(object)
+    return isKept
+  }
+  return { specs, asked, decode, takeIn }
+}
+
+test('a spec that was met before is the one that is kept, whatever stands beside it', () => {
+  const { decode, asked } = world()
+  const first = decode('"spec":{"a":1},"status":{"b":2}')
+  assert.deepEqual(first, {
+    metadata: { name: 'p' },
+    spec: { kept: true, a: 1 },
+    status: { b: 2 },
+  })
+  const second = decode('"spec":{"a":1},"status":{"b":3}')
+  assert.equal(second?.spec, first?.spec)
+  assert.deepEqual(second?.status, { b: 3 })
+  assert.equal(decode('"spec":{"a":1}')?.spec, first?.spec)
+  assert.deepEqual(asked, ['{"a":1}', '{"a":1}', '{"a":1}'])
+})
+
+test('what was decoded in one piece, before the first of it is taken in', () => {
+  const { decode, takeIn } = world()
+  const [a, lost, b, c] = Array.from({ length: 4 }, () => decode('"spec":{"a":1}', false)!)
+  const other = decode('"spec":{"a":2}', false)!
+  assert.equal(takeIn(a!), false)
+  assert.deepEqual([takeIn(b!), takeIn(c!), takeIn(other)], [true, true, false])
+  assert.equal(b!.spec, a!.spec)
+  assert.equal(c!.spec, a!.spec)
+  assert.deepEqual(other.spec, { kept: true, a: 2 })
+  assert.deepEqual(lost!.spec, { a: 1 }, 'nobody was told of it')
+})
+
+for (const [title, rest] of [
+  ['a status within the spec', '"spec":{"template":{"x":{},"status":{"a":1}}},"status":{"b":2}'],
+  ['more than a spec and a status', '"spec":{"a":1},"status":{},"other":1'],
+  ['no spec', '"data":{"a":1},"status":{}'],
+  ['no JSON', '"spec":{"a":1,"status":{}'],
+  ['a text that is longer than most', `"spec":{"a":"${'x'.repeat(8_200)}"},"status":{}`],
+] as const) {
+  test(`${title}: somebody else decodes it, and nothing was put in`, () => {
+    const { specs } = world()
+    const object: WithSpec = {}
+    let isDone: boolean
+    try {
+      isDone = specs.complete(object, rest)
+    } catch {
+      isDone = false
+    }
+    assert.equal(isDone, false)
+    assert.deepEqual(object, {})
+  })
+}
+
+test('what was met long ago is forgotten', () => {
+  const { decode } = world()
+  const specOf = (number: number): object => decode(`"spec":{"n":${number}}`)!.spec!
+  const first = specOf(0)
+  for (let i = 1; i < 256; i++) specOf(i)
+  assert.equal(specOf(0), first)
+  const last = specOf(256)
+  assert.notEqual(specOf(0), first)
+  assert.equal(specOf(256), last)
+})
