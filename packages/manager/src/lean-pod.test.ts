@@ -155,18 +155,18 @@ test('of specs with one text leanPod makes equal ones', () => {
     written(name),
   )
   assert.notEqual(one, other)
-  assert.equal(leanSpecText(metadata, one!), leanSpecText(metadata, other!))
+  assert.deepEqual(leanSpecText(metadata, one!), leanSpecText(metadata, other!))
   const [spec, otherSpec] = [one!, other!].map(
     (text) => leanPod({ ...pod({}, 'ReplicaSet'), spec: JSON.parse(text) }).spec,
   )
   assert.deepEqual(spec, otherSpec)
-  const differs = written('kube-api-access-aaaaa', { nodeName: 'n' })
-  assert.notEqual(leanSpecText(metadata, differs), leanSpecText(metadata, one!))
+  const differs = written('kube-api-access-aaaaa', { hostname: 'h' })
+  assert.notEqual(leanSpecText(metadata, differs)?.text, leanSpecText(metadata, one!)?.text)
 })
 
 test('the text of a spec without a token is itself, and one that leanPod leaves as it is has none', () => {
   const bare = JSON.stringify({ containers: [], volumes: [data] })
-  assert.equal(leanSpecText({ name: 'p', ...owned('Job') }, bare), bare)
+  assert.deepEqual(leanSpecText({ name: 'p', ...owned('Job') }, bare), { text: bare })
   for (const kind of [undefined, 'StatefulSet'])
     assert.equal(leanSpecText({ name: 'p', ...owned(kind) }, bare), undefined)
 })
@@ -185,6 +185,32 @@ for (const [title, text] of [
   ],
 ] as const) {
   test(`${title} is taken for what it is`, () => {
-    assert.equal(leanSpecText({ name: 'p', ...owned('ReplicaSet') }, text), text)
+    assert.deepEqual(leanSpecText({ name: 'p', ...owned('ReplicaSet') }, text), { text })
   })
 }
+
+test("the name of the node is a pod's own, and a node that is chosen makes another text", () => {
+  const metadata = { name: 'p', ...owned('ReplicaSet') }
+  const textOf = (more: object) =>
+    leanSpecText(metadata, JSON.stringify({ containers: [], serviceAccount: 'a', ...more }))
+  const [one, other, none] = [{ nodeName: 'n1' }, { nodeName: 'another' }, {}].map(textOf)
+  assert.deepEqual(
+    [one?.own, other?.own, none?.own],
+    [{ nodeName: 'n1' }, { nodeName: 'another' }, undefined],
+  )
+  assert.equal(one?.text, other?.text)
+  assert.notEqual(one?.text, none?.text)
+  const mounted = textOf({ automountServiceAccountToken: false, nodeName: 'n1' })
+  assert.deepEqual(mounted?.own, { nodeName: 'n1' })
+})
+
+test('a selector by that word is no node', () => {
+  const metadata = { name: 'p', ...owned('ReplicaSet') }
+  for (const spec of [
+    { nodeSelector: { nodeName: 'x', serviceAccount: 'y' }, serviceAccount: 'a' },
+    { nodeSelector: { serviceAccount: 'y', nodeNames: 'x' }, serviceAccount: 'a', nodeName: 'n' },
+  ]) {
+    const text = JSON.stringify(spec)
+    assert.deepEqual(leanSpecText(metadata, text), { text })
+  }
+})

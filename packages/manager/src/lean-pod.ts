@@ -1,10 +1,15 @@
 import type { Container, ContainerStatus, ObjectMeta, Pod, PodStatus, Volume } from '@gyropilot/api'
 import { controllerOf } from '@gyropilot/api'
+import type { SpecText } from '@gyropilot/runtime'
 
 const TOKEN_VOLUME = /^kube-api-access-[a-z0-9]{5}$/
 /** As admission writes it. */
 const NAME_OF_TOKEN_VOLUME =
   /"kube-api-access-[a-z0-9]{5}"(?=,"projected":\{"sources":\[\{"serviceAccountToken":)/
+const SERVICE_ACCOUNT = '"serviceAccount":"'
+/** As servers write it, behind the account: keys of maps are sorted, so that none called so stands behind one called `serviceAccount`. */
+const NODE_NAME =
+  /"serviceAccount":"[^"\\]*",(?:"automountServiceAccountToken":(?:true|false),)?"nodeName":"([^"\\]+)"/y
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
@@ -27,13 +32,23 @@ function isTrimmed(pod: { readonly metadata?: ObjectMeta }): boolean {
 }
 
 /**
- * The text of a spec, for the pods whose specs `leanPod` makes equal: with one name for the volume of the token, which stands nowhere but
- * in what is taken off.
+ * By which the specs that `leanPod` makes equal are known: with one name for the volume of the token, which stands nowhere but in what is
+ * taken off, and without the name of the node. Undefined: of a pod that is not trimmed.
  */
-export function leanSpecText(metadata: ObjectMeta, text: string): string | undefined {
+export function leanSpecText(metadata: ObjectMeta, written: string): SpecText | undefined {
   if (!isTrimmed({ metadata })) return undefined
-  const name = NAME_OF_TOKEN_VOLUME.exec(text)?.[0]
-  return name === undefined ? text : text.replaceAll(name, '""')
+  const volume = NAME_OF_TOKEN_VOLUME.exec(written)?.[0]
+  const text = volume === undefined ? written : written.replaceAll(volume, '""')
+  const at = text.indexOf(SERVICE_ACCOUNT)
+  NODE_NAME.lastIndex = at
+  const node = at === -1 ? null : NODE_NAME.exec(text)
+  if (node === null) return { text }
+  const [found, nodeName] = node
+  const end = node.index + found.length
+  return {
+    text: `${text.slice(0, end - nodeName!.length - 1)}${text.slice(end - 1)}`,
+    own: { nodeName },
+  }
 }
 
 function leanSpec(spec: Pod['spec']): Pod['spec'] {

@@ -48,6 +48,18 @@ test('an update shares what is as before at once', () => {
   assert.notEqual(same.metadata, before.metadata)
 })
 
+test('a field that was taken before is left as it is, or is that of the state before if it has its parts', () => {
+  const subtrees = new SharedSubtrees()
+  const containers = [{ name: 'c' }]
+  const before = { spec: { containers, nodeName: 'n' } } as KubernetesObject
+  const [same, other] = ['n', 'm'].map((nodeName) => ({ spec: { containers, nodeName } }))
+  const otherSpec = other!.spec
+  subtrees.take(same as KubernetesObject, before, 'spec')
+  subtrees.take(other as KubernetesObject, before, 'spec')
+  assert.equal(same!.spec, (before as typeof same)!.spec)
+  assert.equal(other!.spec, otherSpec)
+})
+
 test('values that look alike are not equal', () => {
   const subtrees = new SharedSubtrees()
   const texts = [

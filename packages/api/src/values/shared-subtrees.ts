@@ -38,7 +38,7 @@ export class SharedSubtrees {
   /**
    * Changes `object` in place, which must therefore be the caller's alone but for frozen parts: those stay as they are and
    * may stand for later ones. `previous` is an object whose parts are likely to be equal, usually the state before; `taken` a field
-   * whose value was taken with another object before.
+   * whose parts were taken with another object before.
    */
   take(object: KubernetesObject, previous?: KubernetesObject, taken?: string): void {
     if (Object.isFrozen(object)) return
@@ -55,12 +55,16 @@ export class SharedSubtrees {
     taken?: string,
   ): void {
     for (const key in fields) {
-      if (unshared === undefined && (key === 'metadata' || key === taken)) continue
+      if (unshared === undefined && key === 'metadata') continue
       const value = fields[key]
       const before = previous?.[key]
       if (unshared?.has(key)) {
         // Its place in a map is found by the name of the first state, which would else be kept besides this one.
         if (before === value) fields[key] = before
+        continue
+      }
+      if (key === taken) {
+        if (isContainer(before) && hasSameParts(before, value as Container)) fields[key] = before
         continue
       }
       const shared = before !== undefined && isEqual(value, before, 0) ? before : this.#share(value)

@@ -11,6 +11,7 @@ import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { refusalOf } from '../testing/list-option-rules.ts'
 import { keysOf, testClock } from '../testing/index.ts'
 import { SharedInformer } from './shared-informer.ts'
+import type { SpecText } from './known-specs.ts'
 import type { SharedInformerOptions } from './shared-informer-options.ts'
 
 // Beyond 2^53, where numbers would round: versions are texts.
@@ -277,6 +278,7 @@ function templated(name: string, resourceVersion: string, template: string, more
     metadata: { ...metadata, managedFields },
     spec: {
       schedulerName: `own-${name}`,
+      ...(name.endsWith('1') ? {} : { nodeName: `node-${name.at(-1)}` }),
       containers: [{ name: 'c', image: template, env: [{ name: 'LONG_ENOUGH', value: template }] }],
     },
     status: { phase: 'Pending' },
@@ -288,8 +290,14 @@ const withoutScheduler = (object: Pod): Pod => {
   const { schedulerName: _, ...spec } = object.spec
   return { ...object, spec: spec as Pod['spec'] }
 }
-const textWithoutScheduler = (metadata: ObjectMeta, text: string): string | undefined =>
-  metadata.name?.startsWith('odd') ? undefined : text.replace(/"own-[a-z0-9]+"/, '""')
+const textWithoutOwn = (metadata: ObjectMeta, written: string): SpecText | undefined => {
+  if (metadata.name?.startsWith('odd')) return undefined
+  const nodeName = /"nodeName":"(.*?)"/.exec(written)?.[1]
+  return {
+    text: written.replace(/"own-[a-z0-9]+"/, '""').replace(/"nodeName":".*?"/, '"nodeName":""'),
+    ...(nodeName === undefined ? {} : { own: { nodeName } }),
+  }
+}
 
 test('specs of one text are one, and everything is kept as if each had been decoded', async () => {
   const random = new SeededRandom('specs')
@@ -305,7 +313,7 @@ test('specs of one text are one, and everything is kept as if each had been deco
   })
   const text = `${lines.slice(0, 80).join('')}${initialEventsEnd(version(80))}${lines.slice(80).join('')}`
   const stores: Pod[][] = []
-  for (const specTextOf of [undefined, textWithoutScheduler]) {
+  for (const specTextOf of [undefined, textWithoutOwn]) {
     const { informer, clock, run, stop } = setup(
       [() => stream(text, integerBetween(random, 200, 3_000)).response],
       { trim: withoutScheduler, specTextOf },
@@ -319,5 +327,6 @@ test('specs of one text are one, and everything is kept as if each had been deco
   assert.deepEqual(stores[1], stores[0])
   assert.equal(JSON.stringify(stores[1]), JSON.stringify(stores[0]), 'in the same order')
   const known = stores[1]!.filter(({ metadata }) => metadata?.name?.startsWith('p'))
-  assert.equal(new Set(known.map(({ spec }) => spec)).size, 3)
+  const parts = new Set(known.map(({ spec }) => spec?.containers))
+  assert.equal(parts.size, 6, 'three templates, with a node and without one')
 })

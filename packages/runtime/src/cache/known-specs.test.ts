@@ -7,9 +7,11 @@ type WithSpec = KubernetesObject & { spec?: object; status?: object }
 
 function world() {
   const asked: string[] = []
-  const specs = new KnownSpecs((_: ObjectMeta, text) => {
-    asked.push(text)
-    return text
+  const specs = new KnownSpecs((_: ObjectMeta, written) => {
+    asked.push(written)
+    const own = /"own":(\d+)/.exec(written)?.[1]
+    if (own === undefined) return { text: written }
+    return { text: written.replace(/"own":\d+/, '"own":0'), own: { own: Number(own) } }
   })
   /** Decoded, and taken in at once unless it is said that it is not. */
   const decode = (rest: string, isTakenIn = true): WithSpec | undefined => {
@@ -40,6 +42,30 @@ test('a spec that was met before is the one that is kept, whatever stands beside
   assert.deepEqual(second?.status, { b: 3 })
   assert.equal(decode('"spec":{"a":1}')?.spec, first?.spec)
   assert.deepEqual(asked, ['{"a":1}', '{"a":1}', '{"a":1}'])
+})
+
+test('what is its own is not in the text, and stands where it was written', () => {
+  const { decode } = world()
+  const written = (own: number): string => `"spec":{"a":[1],"own":${own},"b":[2]}`
+  const [first, second, third] = [4, 5, 4].map((own) => decode(written(own))!.spec!)
+  assert.equal(JSON.stringify(first), '{"kept":true,"a":[1],"own":4,"b":[2]}')
+  assert.equal(JSON.stringify(second), '{"kept":true,"a":[1],"own":5,"b":[2]}')
+  assert.deepEqual(third, first)
+  for (const part of ['a', 'b'] as const)
+    assert.equal(
+      (second as Record<string, unknown>)[part],
+      (first as Record<string, unknown>)[part],
+    )
+})
+
+test('what is its own of several that came in one piece', () => {
+  const { decode, takeIn } = world()
+  const objects = [1, 2, 3].map((own) => decode(`"spec":{"own":${own},"a":[1]}`, false)!)
+  assert.deepEqual(objects.map(takeIn), [false, true, true])
+  assert.deepEqual(
+    objects.map(({ spec }) => spec),
+    [1, 2, 3].map((own) => ({ kept: true, own, a: [1] })),
+  )
 })
 
 test('what was decoded in one piece, before the first of it is taken in', () => {

@@ -6,24 +6,32 @@ const LONGEST_TEXT = 8_192
 const SPEC = '"spec":'
 const STATUS = ',"status":{'
 
-/** The text by which the spec of the object with that metadata is known: of equal texts specs are kept as one. Undefined: it is like no other. */
-export type SpecTextOf = (metadata: ObjectMeta, text: string) => string | undefined
+export interface SpecText {
+  /** Of equal texts the specs are kept as equal ones, but for `own`. */
+  readonly text: string
+  /** Fields of the spec whose values the text says nothing of. */
+  readonly own?: Readonly<Record<string, unknown>>
+}
+
+/** Of the spec of the object with that metadata, by how it is written; undefined: it is like no other. */
+export type SpecTextOf = (metadata: ObjectMeta, written: string) => SpecText | undefined
 
 interface WithSpec extends KubernetesObject {
   spec?: object
 }
 
 /**
- * Specs by their text. Pods of one set have one spec, and to decode it, to trim it and to look for its parts among those of other pods
- * is most of what an event of a pod costs. What was met last is known, in the form in which it is kept.
+ * Specs by their text. Pods of one set have one spec but for their node, and to decode it, to trim it and to look for its parts among
+ * those of other pods is most of what an event of a pod costs. What was met last is known, in the form in which it is kept.
  */
 export class KnownSpecs {
   readonly #textOf: SpecTextOf
-  readonly #byText = new Map<string, object>()
-  readonly #kept = new Set<object>()
+  readonly #kept = new Map<string, object>()
   /** Decoded, and not kept yet: what comes in one piece is decoded before the first of it is taken in. */
   readonly #decoded = new Map<string, object>()
-  readonly #textsOf = new Map<KubernetesObject, string>()
+  /** In the order in which they were decoded and are taken in; undefined: its spec is as it is kept. */
+  readonly #waiting = new Map<KubernetesObject, SpecText | undefined>()
+  #unknown: { readonly object: KubernetesObject; readonly text: string } | undefined
 
   constructor(textOf: SpecTextOf) {
     this.#textOf = textOf
@@ -33,48 +41,55 @@ export class KnownSpecs {
   complete(object: WithSpec, rest: string): boolean {
     if (!rest.startsWith(SPEC)) return false
     const at = rest.indexOf(STATUS)
-    const specText = rest.slice(SPEC.length, at === -1 ? rest.length : at)
-    if (specText.length > LONGEST_TEXT) return false
-    const text = this.#textOf(object.metadata ?? {}, specText)
-    if (text === undefined) return false
-    const known = this.#byText.get(text)
-    const spec = known ?? this.#decoded.get(text) ?? (JSON.parse(specText) as object)
+    const written = rest.slice(SPEC.length, at === -1 ? rest.length : at)
+    if (written.length > LONGEST_TEXT) return false
+    const specText = this.#textOf(object.metadata ?? {}, written)
+    if (specText === undefined) return false
+    const { text } = specText
+    const kept = this.#kept.get(text)
+    let spec = kept ?? this.#decoded.get(text)
+    const isNew = spec === undefined
+    spec = spec === undefined ? (JSON.parse(written) as object) : withOwn(spec, specText)
     const others = at === -1 ? {} : JSON.parse(`{${rest.slice(at + 1)}}`)
     if (Object.keys(others).some((key) => key !== 'status')) return false
+    if (isNew) this.#decoded.set(text, spec)
+    this.#waiting.set(object, kept === undefined ? specText : undefined)
     object.spec = spec
     Object.assign(object, others)
-    if (known === undefined) {
-      this.#decoded.set(text, spec)
-      this.#textsOf.set(object, text)
-    }
     return true
   }
 
-  /** Before it is trimmed: whether its spec is as it is kept; that of another that came with it is taken for it. */
+  /** Before it is trimmed: whether its spec is as it is kept, which it may have become by another that came with it. */
   settle(object: WithSpec): boolean {
-    const text = this.#textsOf.get(object)
-    const known = text === undefined ? undefined : this.#byText.get(text)
-    if (known !== undefined) object.spec = known
-    return object.spec !== undefined && this.#kept.has(object.spec)
-  }
-
-  /** The object is as it will be kept. */
-  learn(object: WithSpec): void {
-    const text = this.#textsOf.get(object)
-    if (text === undefined) return
+    if (!this.#waiting.has(object)) return false
+    const specText = this.#waiting.get(object)
     // What was decoded before it and is not here yet has gone with its watch.
-    for (const [earlier, itsText] of this.#textsOf) {
-      this.#textsOf.delete(earlier)
-      this.#decoded.delete(itsText)
+    for (const [earlier, its] of this.#waiting) {
+      this.#waiting.delete(earlier)
+      if (its !== undefined) this.#decoded.delete(its.text)
       if (earlier === object) break
     }
-    if (object.spec === undefined || this.#byText.has(text)) return
-    for (const [oldest, spec] of this.#byText) {
-      if (this.#byText.size < MOST_SPECS) break
-      this.#byText.delete(oldest)
-      this.#kept.delete(spec)
-    }
-    this.#byText.set(text, object.spec)
-    this.#kept.add(object.spec)
+    if (specText === undefined) return true
+    const { text } = specText
+    const kept = this.#kept.get(text)
+    if (kept === undefined) this.#unknown = { object, text }
+    else object.spec = withOwn(kept, specText)
+    return kept !== undefined
   }
+
+  /** The object that was settled last is as it will be kept. */
+  learn(object: WithSpec): void {
+    const unknown = this.#unknown
+    this.#unknown = undefined
+    if (unknown?.object !== object || object.spec === undefined) return
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size < MOST_SPECS) break
+      this.#kept.delete(oldest)
+    }
+    this.#kept.set(unknown.text, object.spec)
+  }
+}
+
+function withOwn(spec: object, { own }: SpecText): object {
+  return own === undefined ? spec : { ...spec, ...own }
 }
