@@ -10,7 +10,8 @@ export interface Credentials {
   rejected?(headers: CredentialHeaders): void | Promise<void>
 }
 
-type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>
+/** Lower-case names. */
+export type CredentialHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** Adds credentials to requests. One that has an Authorization header already is left alone. */
 export function authenticatedTransport(transport: Transport, credentials: Credentials): Transport {

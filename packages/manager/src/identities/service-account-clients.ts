@@ -5,7 +5,7 @@
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject } from '@gyropilot/api'
 import { authenticatedTransport, isAlreadyExists, isNotFound } from '@gyropilot/client'
-import type { Client, Credentials, Transport } from '@gyropilot/client'
+import type { Client, CredentialHeaders, Credentials, Transport } from '@gyropilot/client'
 import { sleep } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 
@@ -62,8 +62,6 @@ export class ServiceAccountTransports {
   }
 }
 
-type TokenHeaders = Readonly<Record<string, string>>
-
 interface Token {
   readonly authorization: string
   readonly renewAtMs: number
@@ -84,13 +82,13 @@ class ServiceAccountToken implements Credentials {
     this.#options = options
   }
 
-  headers(): TokenHeaders | Promise<TokenHeaders> {
+  headers(): CredentialHeaders | Promise<CredentialHeaders> {
     const token = this.#token
     const isGood = token !== undefined && this.#options.clock.monotonicMs() < token.renewAtMs
     return isGood ? { authorization: token.authorization } : this.#renewed(token)
   }
 
-  async #renewed(known: Token | undefined): Promise<TokenHeaders> {
+  async #renewed(known: Token | undefined): Promise<CredentialHeaders> {
     this.#asking ??= this.#ask().finally(() => (this.#asking = undefined))
     let token = known
     try {
@@ -103,7 +101,7 @@ class ServiceAccountToken implements Credentials {
     return { authorization: token.authorization }
   }
 
-  rejected(headers: Readonly<Record<string, string | readonly string[]>>): void {
+  rejected(headers: CredentialHeaders): void {
     if (this.#token?.authorization === headers['authorization']) this.#token = undefined
   }
 

@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectMeta } from '@gyropilot/api'
+import type { LeanDecoding } from '@gyropilot/client'
 
 /** Enough for the sets that grow at one time. */
 const MOST_SPECS = 256
@@ -6,6 +7,7 @@ const LONGEST_TEXT = 8_192
 const SPEC = '"spec":'
 const STATUS = ',"status":{'
 
+/** How a spec is known to be as another. */
 export interface SpecText {
   /** Of equal texts the specs are kept as equal ones, but for `own`. */
   readonly text: string
@@ -24,7 +26,7 @@ interface WithSpec extends KubernetesObject {
  * Specs by their text. Pods of one set have one spec but for their node, and to decode it, to trim it and to look for its parts among
  * those of other pods is most of what an event of a pod costs. What was met last is known, in the form in which it is kept.
  */
-export class KnownSpecs {
+export class KnownSpecs implements LeanDecoding {
   readonly #textOf: SpecTextOf
   readonly #kept = new Map<string, object>()
   /** Decoded, and not kept yet: what comes in one piece is decoded before the first of it is taken in. */
