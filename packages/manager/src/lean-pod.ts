@@ -47,7 +47,8 @@ export function leanSpecText(metadata: ObjectMeta, written: string): SpecText | 
   const end = node.index + found.length
   return {
     text: `${text.slice(0, end - nodeName!.length - 1)}${text.slice(end - 1)}`,
-    own: { nodeName },
+    // Cut out, it would keep all of the text.
+    own: JSON.parse(`{"nodeName":"${nodeName}"}`),
   }
 }
 

@@ -67,13 +67,13 @@ export class SharedSubtrees {
         if (isContainer(before) && hasSameParts(before, value as Container)) fields[key] = before
         continue
       }
-      const shared = before !== undefined && isEqual(value, before, 0) ? before : this.#share(value)
+      const shared = before !== undefined && isEqual(value, before, 0) ? before : this.share(value)
       fields[key] = shared
     }
   }
 
-  /** The value that stands for all that equal this one. */
-  #share(value: unknown): unknown {
+  /** The value that stands for all that equal this one; a container is changed as the parts of an object are. */
+  share(value: unknown): unknown {
     if (typeof value === 'string') return this.#shareString(value)
     return isContainer(value) ? this.#shareContainer(value, 0) : value
   }

@@ -7,12 +7,15 @@ type WithSpec = KubernetesObject & { spec?: object; status?: object }
 
 function world() {
   const asked: string[] = []
-  const specs = new KnownSpecs((_: ObjectMeta, written) => {
-    asked.push(written)
-    const own = /"own":(\d+)/.exec(written)?.[1]
-    if (own === undefined) return { text: written }
-    return { text: written.replace(/"own":\d+/, '"own":0'), own: { own: Number(own) } }
-  })
+  const specs = new KnownSpecs(
+    (_: ObjectMeta, written) => {
+      asked.push(written)
+      const own = /"own":(\d+)/.exec(written)?.[1]
+      if (own === undefined) return { text: written }
+      return { text: written.replace(/"own":\d+/, '"own":0'), own: { own: Number(own) } }
+    },
+    (value) => value,
+  )
   /** Decoded, and taken in at once unless it is said that it is not. */
   const decode = (rest: string, isTakenIn = true): WithSpec | undefined => {
     const object: WithSpec = { metadata: { name: 'p' } }

@@ -11,7 +11,7 @@ const STATUS = ',"status":{'
 export interface SpecText {
   /** Of equal texts the specs are kept as equal ones, but for `own`. */
   readonly text: string
-  /** Fields of the spec whose values the text says nothing of. */
+  /** Fields of the spec whose values the text says nothing of. They hold nothing of what was written. */
   readonly own?: Readonly<Record<string, unknown>>
 }
 
@@ -28,6 +28,7 @@ interface WithSpec extends KubernetesObject {
  */
 export class KnownSpecs implements LeanDecoding {
   readonly #textOf: SpecTextOf
+  readonly #share: (value: unknown) => unknown
   readonly #kept = new Map<string, object>()
   /** Decoded, and not kept yet: what comes in one piece is decoded before the first of it is taken in. */
   readonly #decoded = new Map<string, object>()
@@ -35,8 +36,10 @@ export class KnownSpecs implements LeanDecoding {
   readonly #waiting = new Map<KubernetesObject, SpecText | undefined>()
   #unknown: { readonly object: KubernetesObject; readonly text: string } | undefined
 
-  constructor(textOf: SpecTextOf) {
+  /** `share` answers the value that stands for all that equal one. */
+  constructor(textOf: SpecTextOf, share: (value: unknown) => unknown) {
     this.#textOf = textOf
+    this.#share = share
   }
 
   /** See LeanDecoding. Each part is decoded by itself, and so balanced: `status` stands beside the spec, not in it. */
@@ -51,7 +54,7 @@ export class KnownSpecs implements LeanDecoding {
     const kept = this.#kept.get(text)
     let spec = kept ?? this.#decoded.get(text)
     const isNew = spec === undefined
-    spec = spec === undefined ? (JSON.parse(written) as object) : withOwn(spec, specText)
+    spec = spec === undefined ? (JSON.parse(written) as object) : this.#withOwn(spec, specText)
     const others = at === -1 ? {} : JSON.parse(`{${rest.slice(at + 1)}}`)
     if (Object.keys(others).some((key) => key !== 'status')) return false
     if (isNew) this.#decoded.set(text, spec)
@@ -75,7 +78,7 @@ export class KnownSpecs implements LeanDecoding {
     const { text } = specText
     const kept = this.#kept.get(text)
     if (kept === undefined) this.#unknown = { object, text }
-    else object.spec = withOwn(kept, specText)
+    else object.spec = this.#withOwn(kept, specText)
     return kept !== undefined
   }
 
@@ -90,8 +93,11 @@ export class KnownSpecs implements LeanDecoding {
     }
     this.#kept.set(unknown.text, object.spec)
   }
-}
 
-function withOwn(spec: object, { own }: SpecText): object {
-  return own === undefined ? spec : { ...spec, ...own }
+  #withOwn(spec: object, { own }: SpecText): object {
+    if (own === undefined) return spec
+    const all: Record<string, unknown> = { ...spec }
+    for (const key in own) all[key] = this.#share(own[key])
+    return all
+  }
 }

@@ -50,6 +50,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #resyncs: ResyncSchedule
   readonly #synced = new Latch()
   #transform: Transform<T>
+  readonly #subtrees: SharedSubtrees
   readonly #specs: KnownSpecs | undefined
   #hasTransform: boolean
   #onWatchError: ((error: unknown) => void) | undefined
@@ -69,7 +70,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       ? (object) => transform(withKind(object, shape))
       : (object) => lean(object, shape)
     this.#hasTransform = transform !== undefined
-    if (options.specTextOf !== undefined) this.#specs = new KnownSpecs(options.specTextOf)
+    this.#subtrees = options.subtrees ?? new SharedSubtrees()
+    if (options.specTextOf !== undefined)
+      this.#specs = new KnownSpecs(options.specTextOf, (value) => this.#subtrees.share(value))
     this.#onWatchError = options.onWatchError
     this.#resyncs = new ResyncSchedule(options.clock, this.#logger, options.defaultResyncMs ?? 0)
     options.metrics?.observe(() => ({
@@ -179,7 +182,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** Objects of the server's own, in one process, are left alone: they are shared with its store as they are. */
   #shareSubtrees(): (object: T) => void {
-    const { trim, subtrees = new SharedSubtrees() } = this.#options
+    const { trim } = this.#options
+    const subtrees = this.#subtrees
     // A transform can make anything of an object: its results are not compared with.
     if (this.#hasTransform) return (object) => subtrees.take(object)
     return (object) => {
