@@ -192,13 +192,14 @@ for (const [title, text] of [
 test("the name of the node is a pod's own, and a node that is chosen makes another text", () => {
   const metadata = { name: 'p', ...owned('ReplicaSet') }
   const textOf = (more: object) =>
-    leanSpecText(metadata, JSON.stringify({ containers: [], serviceAccount: 'a', ...more }))
+    leanSpecText(metadata, JSON.stringify({ containers: [], serviceAccount: 'builder', ...more }))
   const [one, other, none] = [{ nodeName: 'n1' }, { nodeName: 'another' }, {}].map(textOf)
   assert.deepEqual(
     [one?.own, other?.own, none?.own],
     [{ nodeName: 'n1' }, { nodeName: 'another' }, undefined],
   )
   assert.equal(one?.text, other?.text)
+  assert.equal(one?.text, '{"containers":[],"serviceAccount":"builder","nodeName":""}')
   assert.notEqual(one?.text, none?.text)
   const mounted = textOf({ automountServiceAccountToken: false, nodeName: 'n1' })
   assert.deepEqual(mounted?.own, { nodeName: 'n1' })

@@ -176,3 +176,9 @@ for (const broken of [
     assert.throws(() => decodeObject(broken, 'lean', 2), SyntaxError)
   })
 }
+
+test('what is behind the object is nothing that somebody could know', () => {
+  const known = { complete: () => true }
+  assert.throws(() => decodeObject(`${text(pod(MANAGED))}x`, known), SyntaxError)
+  assert.throws(() => decodeObject(`${text({ object: pod(MANAGED) }).slice(0, -1)}]`, known, 2))
+})

@@ -75,6 +75,7 @@ test('what was decoded in one piece, before the first of it is taken in', () => 
   const { decode, takeIn } = world()
   const [a, lost, b, c] = Array.from({ length: 4 }, () => decode('"spec":{"a":1}', false)!)
   const other = decode('"spec":{"a":2}', false)!
+  assert.equal(b!.spec, a!.spec, 'decoded once')
   assert.equal(takeIn(a!), false)
   assert.deepEqual([takeIn(b!), takeIn(c!), takeIn(other)], [true, true, false])
   assert.equal(b!.spec, a!.spec)
@@ -113,4 +114,23 @@ test('what was met long ago is forgotten', () => {
   const last = specOf(256)
   assert.notEqual(specOf(0), first)
   assert.equal(specOf(256), last)
+})
+
+test('what never came to be taken in is not remembered, and what others decoded is none of its business', () => {
+  const { specs, decode, takeIn } = world()
+  const [lost, here] = ['"spec":{"a":1}', '"spec":{"a":2}'].map((rest) => decode(rest, false)!)
+  assert.equal(specs.settle({ spec: {} } as WithSpec), false)
+  assert.equal(takeIn(here!), false)
+  assert.notEqual(decode('"spec":{"a":1}', false)!.spec, lost!.spec)
+  assert.equal(decode('"spec":{"a":2}')!.spec, here!.spec)
+})
+
+test('a spec that is like no other is decoded by somebody else', () => {
+  const specs = new KnownSpecs(
+    () => undefined,
+    (value) => value,
+  )
+  const object: WithSpec = {}
+  assert.equal(specs.complete(object, '"spec":{"a":1}'), false)
+  assert.deepEqual(object, {})
 })
