@@ -16,6 +16,8 @@ test('the data of a revision goes back in the bytes it came in', () => {
 test('keys that are numbers stand where their text belongs', () => {
   const sent = '{"data":{"labels":{"10":"x","9":"y","app":"a"}}}'
   assert.equal(bodyText(JSON.parse(sent)), sent)
+  const hundred = '{"labels":{"100":"x","200":"y","30":"z"}}'
+  assert.equal(bodyText(JSON.parse(hundred)), hundred)
   const first = '{"labels":{"0":"y","00":"z","app":"a"}}'
   assert.equal(bodyText(JSON.parse(first)), first)
   const later = '{"labels":{"-":"y","0":"z"}}'
