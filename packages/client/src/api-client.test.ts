@@ -28,6 +28,16 @@ test('verbs send their request and give back the decoded answer', async () => {
   assert.deepEqual(transport.requests[2]!.body, { json: withKind }, 'custom resources need it')
 })
 
+test('the transport is told of a creation whose object is sent again', async () => {
+  const { client, transport } = setup([jsonAnswer(pod, 201)], { repeatLast: true })
+  await client.resource(pods, 'a').create(pod, { repeated: true })
+  await client.resource(pods, 'a').create(pod)
+  assert.deepEqual(
+    transport.requests.map(({ body }) => body !== undefined && 'json' in body && body.repeated),
+    [true, undefined],
+  )
+})
+
 test('the transport is told of a creation that it is due', async () => {
   const { client, transport } = setup([jsonAnswer(pod, 201)], { repeatLast: true })
   await client.resource(pods, 'a').create(pod)

@@ -38,6 +38,7 @@ test('each verb is one request', async () => {
         object: pod('b'),
         metadataOnly: true,
         due: true,
+        repeated: true,
       })
       yield* write(update(resources.pods, made.object))
       yield* write(updateStatus(resources.pods, pod('a')))
@@ -67,7 +68,11 @@ test('each verb is one request', async () => {
     })),
     [
       { verb: 'create', path: `${path}/a`, options: { decode: 'lean' } },
-      { verb: 'create', path: `${path}/b`, options: { decode: 'metadata', due: true } },
+      {
+        verb: 'create',
+        path: `${path}/b`,
+        options: { decode: 'metadata', due: true, repeated: true },
+      },
       { verb: 'update', path: `${path}/a`, options: { decode: 'lean' } },
       { verb: 'update', path: `${path}/a`, options: { decode: 'lean', subresource: 'status' } },
       { verb: 'patch', path: `${path}/a`, options: { decode: 'lean', subresource: 'status' } },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
+import type { Pod } from '@gyropilot/api'
 import { drive } from '@gyropilot/runtime/testing'
 import { pod, refused, replicaSet } from './fixtures.ts'
 import { createPods, deletePods, podFromTemplate, podNamePrefix } from './pod-control.ts'
@@ -88,6 +89,18 @@ test('pods are created under expectations that are set with the writes and kept 
   assert.ok(!terminating.ok && effect.expectations.keepOnError?.(terminating.error))
   const denied = refused(403, 'Forbidden')
   assert.ok(!denied.ok && !effect.expectations.keepOnError?.(denied.error))
+})
+
+test('pods that are one object are said to be', () => {
+  const repeatedOf = (pods: readonly Pod[]): unknown[] => {
+    const [effect] = drive(createPods(owner, pods, 'ns/rs')).effects
+    assert.ok(effect?.effect === 'writes')
+    return effect.writes.map((write) => write.verb === 'create' && write.repeated)
+  }
+  const one = pod()
+  assert.deepEqual(repeatedOf([one, one]), [true, true])
+  assert.deepEqual(repeatedOf([one, pod()]), [false, false])
+  assert.deepEqual(repeatedOf([one]), [false])
 })
 
 test('pods are deleted all at once, by name, without preconditions, under expectations of their keys', () => {

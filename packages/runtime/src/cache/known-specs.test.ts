@@ -23,10 +23,12 @@ function world() {
     if (isTakenIn) takeIn(object)
     return object
   }
-  const takeIn = (object: WithSpec): boolean => {
-    const isKept = specs.settle(object)
-    if (!isKept) object.spec = { kept: true, ...object.spec }
-    specs.learn(object)
+  const takeIn = (object: WithSpec): boolean | undefined => {
+    let isKept: boolean | undefined
+    specs.takeIn(object, (isSpecKept) => {
+      isKept = isSpecKept
+      if (!isSpecKept) object.spec = { kept: true, ...object.spec }
+    })
     return isKept
   }
   return { specs, asked, decode, takeIn }
@@ -117,9 +119,9 @@ test('what was met long ago is forgotten', () => {
 })
 
 test('what never came to be taken in is not remembered, and what others decoded is none of its business', () => {
-  const { specs, decode, takeIn } = world()
+  const { decode, takeIn } = world()
   const [lost, here] = ['"spec":{"a":1}', '"spec":{"a":2}'].map((rest) => decode(rest, false)!)
-  assert.equal(specs.settle({ spec: {} } as WithSpec), false)
+  assert.equal(takeIn({ spec: {} } as WithSpec), false)
   assert.equal(takeIn(here!), false)
   assert.notEqual(decode('"spec":{"a":1}', false)!.spec, lost!.spec)
   assert.equal(decode('"spec":{"a":2}')!.spec, here!.spec)

@@ -34,7 +34,6 @@ export class KnownSpecs implements LeanDecoding {
   readonly #decoded = new Map<string, object>()
   /** In the order in which they were decoded and are taken in; undefined: its spec is as it is kept. */
   readonly #waiting = new Map<KubernetesObject, SpecText | undefined>()
-  #unknown: { readonly object: KubernetesObject; readonly text: string } | undefined
 
   /** `share` answers the value that stands for all that equal one. */
   constructor(textOf: SpecTextOf, share: (value: unknown) => unknown) {
@@ -64,9 +63,12 @@ export class KnownSpecs implements LeanDecoding {
     return true
   }
 
-  /** Before it is trimmed: whether its spec is as it is kept, which it may have become by another that came with it. */
-  settle(object: WithSpec): boolean {
-    if (!this.#waiting.has(object)) return false
+  /**
+   * Has the object made into what is kept: `keep` trims it and shares its parts, but for a spec that is as it is kept already, which it
+   * may have become by another that came with it.
+   */
+  takeIn(object: WithSpec, keep: (isSpecKept: boolean) => void): void {
+    if (!this.#waiting.has(object)) return keep(false)
     const specText = this.#waiting.get(object)
     // What was decoded before it and is not here yet has gone with its watch.
     for (const [earlier, its] of this.#waiting) {
@@ -74,24 +76,22 @@ export class KnownSpecs implements LeanDecoding {
       if (its !== undefined) this.#decoded.delete(its.text)
       if (earlier === object) break
     }
-    if (specText === undefined) return true
-    const { text } = specText
-    const kept = this.#kept.get(text)
-    if (kept === undefined) this.#unknown = { object, text }
-    else object.spec = this.#withOwn(kept, specText)
-    return kept !== undefined
+    if (specText === undefined) return keep(true)
+    const kept = this.#kept.get(specText.text)
+    if (kept !== undefined) {
+      object.spec = this.#withOwn(kept, specText)
+      return keep(true)
+    }
+    keep(false)
+    if (object.spec !== undefined) this.#learn(specText.text, object.spec)
   }
 
-  /** The object that was settled last is as it will be kept. */
-  learn(object: WithSpec): void {
-    const unknown = this.#unknown
-    this.#unknown = undefined
-    if (unknown?.object !== object || object.spec === undefined) return
+  #learn(text: string, spec: object): void {
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size < MOST_SPECS) break
       this.#kept.delete(oldest)
     }
-    this.#kept.set(unknown.text, object.spec)
+    this.#kept.set(text, spec)
   }
 
   #withOwn(spec: object, { own }: SpecText): object {

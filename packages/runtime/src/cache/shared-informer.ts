@@ -191,11 +191,12 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       // The cached one is kept in its place.
       if (known !== undefined && isSameState(known, object)) return
       dropManagedFields(object)
-      const specs = this.#specs
-      const isKnown = specs?.settle(object) ?? false
-      if (trim !== undefined) Object.assign(object, trim(object))
-      subtrees.take(object, known, isKnown ? 'spec' : undefined)
-      specs?.learn(object)
+      const keep = (isSpecKept: boolean): void => {
+        if (trim !== undefined) Object.assign(object, trim(object))
+        subtrees.take(object, known, isSpecKept ? 'spec' : undefined)
+      }
+      if (this.#specs === undefined) keep(false)
+      else this.#specs.takeIn(object, keep)
     }
   }
 
