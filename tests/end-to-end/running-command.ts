@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import type { Finished } from './gyro-process.ts'
 
+const PATIENCE_MS = 60_000
+
 export interface Running {
   readonly child: ChildProcess
-  /** Resolves once both outputs together match; rejects when the process ends before. */
+  /** Resolves once both outputs together match; rejects when the process ends before, or nothing matches for a minute. */
   said(pattern: RegExp): Promise<string>
   readonly ended: Promise<Finished>
 }
@@ -35,14 +37,24 @@ export function startCommand(
     ended,
     said: (pattern) =>
       new Promise((resolve, reject) => {
+        const refuse = (how: string): void => {
+          clearTimeout(patience)
+          reject(new Error(`${how} without ${pattern}:\n${said.all}`))
+        }
+        const patience = setTimeout(() => {
+          // What goes on running would keep the test file from ending.
+          child.kill()
+          refuse('a minute went by')
+        }, PATIENCE_MS)
         const look = (): void => {
           if (!pattern.test(said.all)) return
           waiting.delete(look)
+          clearTimeout(patience)
           resolve(said.all)
         }
         waiting.add(look)
         look()
-        void ended.then(() => reject(new Error(`ended without ${pattern}:\n${said.all}`)))
+        void ended.then(() => refuse('ended'))
       }),
   }
 }

@@ -42,6 +42,7 @@ import {
 } from './handlers/server-state-metrics.ts'
 import { ResourceHandler } from './handlers/resource-handler.ts'
 import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
+import type { Answer } from './http/answer.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
 import { listen, type Listener } from './http/listener/listener.ts'
 import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls/outgoing-calls.ts'
@@ -379,7 +380,8 @@ class EmbeddedApiServer implements ApiServer {
   /** Streams are rare: their code is loaded with the first. */
   async #upgrade(request: ServerRequest, socket: Duplex, head: Buffer): Promise<void> {
     const { upgrade } = await import('./streams/upgrade.ts')
-    await upgrade(request, socket, head, (asked) => this.#pipeline.answer(asked))
+    const answerOf = (asked: ServerRequest): Promise<Answer> => this.#pipeline.answer(asked)
+    await upgrade(request, socket, head, answerOf, this.#options.clock)
   }
 
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { PassThrough } from 'node:stream'
 import { connect } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
-import { SeededRandom, VirtualClock } from '@gyropilot/foundation'
+import { SeededRandom, SystemClock, VirtualClock } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
 import { makeNamespace, pod, PATCH, START_MS, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
@@ -75,6 +75,8 @@ describe('streams over the network', () => {
   let port = 0
   before(async () => {
     const server = await startServer({
+      // Clients that say nothing are waited for: nobody moves a virtual clock here.
+      clock: new SystemClock(),
       kubelets: { kubeletOf: (node) => (node === 'n1' ? kubelet : undefined) },
     })
     given = { ...server, ns: await makeNamespace(server, 'a') }
@@ -452,6 +454,7 @@ test('a fault of ours in an upgrade closes its connection, and does not end the 
   const asked = { method: 'GET', path: '/', headers: {} } as unknown as Parameters<
     typeof upgrade
   >[0]
-  await upgrade(asked, socket, Buffer.alloc(0), () => Promise.reject(new Error('a fault of ours')))
+  const fault = (): Promise<never> => Promise.reject(new Error('a fault of ours'))
+  await upgrade(asked, socket, Buffer.alloc(0), fault, new SystemClock())
   assert.equal(socket.destroyed, true)
 })

@@ -1,7 +1,7 @@
 /** Turns an accepted exec, attach or port-forward request into a connection, by WebSocket or SPDY/3.1. */
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { drained } from '@gyropilot/foundation'
+import { drained, type Clock } from '@gyropilot/foundation'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import type { WebSocket } from 'ws'
 import type { Answer, AnswerBody, Tunnel } from '../http/answer.ts'
@@ -43,10 +43,11 @@ export async function upgrade(
   socket: Duplex,
   head: Buffer,
   answerOf: (request: ServerRequest) => Promise<Answer>,
+  clock: Clock,
 ): Promise<void> {
   socket.on('error', () => socket.destroy())
   try {
-    await connect(request, socket, head, answerOf)
+    await connect(request, socket, head, answerOf, clock)
   } catch {
     socket.destroy()
   }
@@ -57,6 +58,7 @@ async function connect(
   socket: Duplex,
   head: Buffer,
   answerOf: (request: ServerRequest) => Promise<Answer>,
+  clock: Clock,
 ): Promise<void> {
   const answer = await answerOf(request)
   const wanted = (headerOf(request.headers, 'upgrade') ?? '').toLowerCase()
@@ -67,7 +69,7 @@ async function connect(
   if (answer.body.kind === 'tunnel') return join(socket, head, answer.body.tunnel)
   if (answer.body.kind !== 'connection') return refuse(socket, answer)
   const { target } = answer.body
-  if (wanted === 'websocket') await acceptWebSocket(request, socket, head, target)
+  if (wanted === 'websocket') await acceptWebSocket(request, socket, head, target, clock)
   else if (wanted === SPDY) acceptSpdy(request, socket, head, target)
   else await refuse(socket, refusal(`unable to upgrade: ${JSON.stringify(wanted)} is not known`))
 }
@@ -133,6 +135,7 @@ async function acceptWebSocket(
   socket: Duplex,
   head: Buffer,
   target: ConnectionTarget,
+  clock: Clock,
 ): Promise<void> {
   const known = target.kind === 'ports' ? PORT_FORMS : COMMAND_FORMS
   const preferred = target.kind === 'ports' ? TUNNEL_PROTOCOL : CLOSABLE_PROTOCOL
@@ -149,7 +152,7 @@ async function acceptWebSocket(
     if (form === undefined) sessions.tunnelPortsOverWebSocket(webSocket, target as PortTarget)
     else if (target.kind === 'ports') void sessions.servePortsOverWebSocket(webSocket, target, form)
     else if (target.kind === 'command')
-      void sessions.serveCommandOverWebSocket(webSocket, target, form)
+      void sessions.serveCommandOverWebSocket(webSocket, target, form, clock)
     else void sessions.refuseOverWebSocket(webSocket, target, form)
   })
 }

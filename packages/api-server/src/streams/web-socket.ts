@@ -2,6 +2,7 @@
  * Commands, ports and logs over WebSocket. Contract: docs/behaviour/api-server/subresources-and-admission.md, "exec, attach,
  * port-forward": numbered channels, or for ports a SPDY connection inside binary messages.
  */
+import { sleep, type Clock } from '@gyropilot/foundation'
 import type { WebSocket } from 'ws'
 import { ByteQueue } from '../kubelets/byte-queue.ts'
 import { channelOf, sendBytes, sendChannel } from './channel-form.ts'
@@ -17,6 +18,8 @@ const STDERR = 2
 const ERROR = 3
 const CLOSE = 255
 const NORMAL_CLOSURE = 1000
+/** How long a client that has said nothing yet is waited for; at a terminal it tells its size before anything else. */
+const SILENCE_MS = { terminal: 250, plain: 20 }
 
 type Command = Extract<ConnectionTarget, { kind: 'command' }>
 type Ports = Extract<ConnectionTarget, { kind: 'ports' }>
@@ -26,6 +29,7 @@ export async function serveCommandOverWebSocket(
   socket: WebSocket,
   { wanted, run }: Command,
   form: ChannelForm,
+  clock: Clock,
 ): Promise<void> {
   const stdin = new ByteQueue()
   if (!wanted.stdin) stdin.end()
@@ -40,8 +44,12 @@ export async function serveCommandOverWebSocket(
     stdin.end()
     gone.abort(new Error('the client is gone'))
   })
-  const send = (channel: number, bytes: Uint8Array): Promise<void> =>
-    bytes.length === 0 ? Promise.resolve() : sendChannel(socket, form, channel, bytes)
+  const listening = clientListens(socket, clock, wanted.tty, gone.signal)
+  const send = async (channel: number, bytes: Uint8Array): Promise<void> => {
+    if (bytes.length === 0) return
+    await listening
+    await sendChannel(socket, form, channel, bytes)
+  }
   const drop = (): Promise<void> => Promise.resolve()
   // Empty, on the first channel that the server writes: tells the client that it is connected.
   const first = wanted.stdout ? STDOUT : wanted.stderr && !wanted.tty ? STDERR : ERROR
@@ -57,6 +65,22 @@ export async function serveCommandOverWebSocket(
   const said = form.status === 'json' ? statusOfEnd(end) : textOfEnd(end)
   await send(ERROR, Buffer.from(said))
   leave(socket)
+}
+
+/**
+ * kubectl begins to read before it has made its channels, and drops what comes for one that it does not have yet. Containers
+ * of real nodes take longer to start than kubectl needs; a simulated one has its prompt ready at once.
+ */
+async function clientListens(
+  socket: WebSocket,
+  clock: Clock,
+  tty: boolean,
+  gone: AbortSignal,
+): Promise<void> {
+  const heard = new AbortController()
+  socket.once('message', () => heard.abort())
+  const either = AbortSignal.any([heard.signal, gone])
+  await sleep(clock, tty ? SILENCE_MS.terminal : SILENCE_MS.plain, either).catch(() => {})
 }
 
 /** A kube-apiserver accepts v5 before it asks the kubelet: the refusal comes on the error channel. */
