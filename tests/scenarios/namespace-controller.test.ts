@@ -33,6 +33,34 @@ scenario(
 )
 
 scenario(
+  'Given 500 pods or more in a namespace, then they are asked to go after one second, and everything else as ever after five',
+  async (world) => {
+    for (const [name, count] of [
+      ['large', 500],
+      ['small', 499],
+    ] as const) {
+      await world.of(resources.namespaces).create(namespaceOf(name))
+      await world.of(resources.configmaps, name).create({ metadata: { name: 'c' } })
+      for (let at = 0; at < count; at++)
+        await world.of(resources.pods, name).create(pod(`p${at}`, { namespace: name }))
+      // Until the manager has seen them.
+      await world.advance(1_000)
+      await world.of(resources.namespaces).delete(name)
+      const left = async (): Promise<readonly number[]> => [
+        (await world.list(resources.pods, name)).length,
+        (await world.list(resources.configmaps, name)).filter((c) => c.metadata?.name === 'c')
+          .length,
+      ]
+      await world.advance(900)
+      assert.deepEqual(await left(), [count, 1])
+      await world.advance(3_600)
+      assert.deepEqual(await left(), [count === 500 ? 0 : count, 1])
+      await gone(world, name, 1_000)
+    }
+  },
+)
+
+scenario(
   'Given a pod with a finalizer and a config map, then the pod gets deletionTimestamp, the config map stays; after the finalizer is removed all goes',
   async (world) => {
     await world.of(resources.namespaces).create(namespaceOf('a'))

@@ -4,6 +4,7 @@ import { beside, currentTimeMs, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { resources } from '@gyropilot/api'
 import { discoverDeletable, discoveryFailureText } from './discovery.ts'
+import { deleteInPages, findPages } from './paged-deletion.ts'
 import { deleteResource, verifyDeletion } from './resource-deletion.ts'
 import type { ResourceResult } from './resource-deletion.ts'
 import { conditionsAfterPass } from './status.ts'
@@ -80,6 +81,16 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
   // 4.
   const written = yield* writeConditions(namespace, findings)
   return { namespace: written, estimateSeconds, errors: [...errors, ...findings.deletionErrors] }
+}
+
+/**
+ * The pods of a large namespace, in its pause: a server takes seconds for them. Nothing is said of them, nor of errors, before the
+ * pass behind the pause, which finds what is left and what came meanwhile.
+ */
+export function* deletePodsAhead(namespace: Namespace): Reconcile<void> {
+  const name = namespace.metadata?.name ?? ''
+  const { pages } = yield* findPages(resources.pods, name, { metadataOnly: true })
+  yield* deleteInPages(resources.pods, name, pages)
 }
 
 function note(findings: PassFindings, type: DiscoveredResource, result: ResourceResult): void {

@@ -3,7 +3,8 @@ import { resources } from '@gyropilot/api'
 import { exponentialAndBucket, runKeyedController } from '@gyropilot/runtime'
 import type { ControllerDescriptor } from '@gyropilot/runtime'
 import type { ControllersConfiguration } from '../configuration.ts'
-import { QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
+import { LARGE_POD_COUNT, QUEUE_NAME, SERVICE_ACCOUNT } from './config.ts'
+import { DeletionPauses } from './deletion-pause.ts'
 import { reconcile } from './reconcile.ts'
 import { LASTING_CONTENT, lastOneWatch, namespaceWatch } from './watches.ts'
 
@@ -16,18 +17,26 @@ export const namespaceController: ControllerDescriptor<ControllersConfiguration>
   build(context) {
     const { concurrentNamespaceSyncs, namespaceSyncPeriodMs } = context.configuration.namespace
     const { lister } = context.informers.informer(resources.namespaces)
+    const { lister: pods } = context.metadataInformers.informer(resources.pods)
+    const pauses = new DeletionPauses(context.clock)
     return runKeyedController(
       {
         queueName: QUEUE_NAME,
         workers: concurrentNamespaceSyncs,
         rateLimiter: exponentialAndBucket(context.clock, 5, 60_000),
         watches: [
-          namespaceWatch(namespaceSyncPeriodMs),
+          namespaceWatch(namespaceSyncPeriodMs, pauses),
           ...LASTING_CONTENT.map((type) =>
             lastOneWatch(type, context.metadataInformers.informer(type).lister, lister),
           ),
         ],
-        observe: (key) => lister.getByKey(key),
+        observe(key) {
+          const namespace = lister.getByKey(key)
+          if (namespace === undefined) return
+          const isLarge = pods.count(key) >= LARGE_POD_COUNT
+          return { namespace, pauseLeftMs: pauses.leftMs(namespace), isLarge }
+        },
+        forget: (key) => pauses.forget(key),
         reconcile,
       },
       context,

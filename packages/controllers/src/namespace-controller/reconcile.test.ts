@@ -20,6 +20,8 @@ function world(
     answersLists?: boolean
     /** Where the server has not what was observed. */
     live?: Namespace
+    pauseLeftMs?: number
+    isLarge?: boolean
   } = {},
 ) {
   const content = given.content ?? {}
@@ -27,7 +29,8 @@ function world(
   const written: Write[] = []
   let live = given.live ?? namespace
   const refused = (error: unknown): Outcome => ({ ok: false, error, attempted: true })
-  const driven = drive(reconcile(namespace), {
+  const { pauseLeftMs = 0, isLarge = true } = given
+  const driven = drive(reconcile({ namespace, pauseLeftMs, isLarge }), {
     nowMs: given.nowMs ?? Date.parse('2026-01-01T00:00:05Z'),
     onRead(read): Outcome {
       const what = read.verb === 'discover' ? '' : read.type.resource
@@ -94,6 +97,56 @@ test('a namesake of a namespace that is gone is left alone', () => {
   const { calls, result } = world(terminating(), { live: namesake })
   assert.deepEqual(calls, ['get namespaces'])
   assert.equal(result, undefined)
+})
+
+test('in its pause a large namespace loses its pods, and nothing else is looked at', () => {
+  const pods = [held('a', 'example.com/hold'), { metadata: { name: 'b', namespace: 'ns1' } }]
+  const { calls, result } = world(terminating(), { content: { pods }, pauseLeftMs: 4_000 })
+  assert.deepEqual(calls, ['get namespaces', 'list pods', 'deleteCollection pods'])
+  assert.deepEqual(result, { requeueAfterMs: 4_000, keepsFailures: true })
+})
+
+test('in its pause a small namespace causes no request', () => {
+  const { calls, result } = world(terminating(), { pauseLeftMs: 4_000, isLarge: false })
+  assert.deepEqual(calls, [])
+  assert.deepEqual(result, { requeueAfterMs: 4_000, keepsFailures: true })
+})
+
+test('what fails in the pause is left to the pass behind it', () => {
+  const fail = (call: Write | Read): unknown =>
+    call.verb === 'get' ? undefined : statusError(500, 'InternalError')
+  const { result } = world(terminating(), { fail, pauseLeftMs: 4_000 })
+  assert.deepEqual(result, { requeueAfterMs: 4_000, keepsFailures: true })
+})
+
+test('no pod goes in the pause of a namespace whose deletion is not to be seen on the server', () => {
+  const active: Namespace = { ...terminating(), metadata: { name: 'ns1', uid: 'uid-1' } }
+  const { calls } = world(terminating(), { live: active, pauseLeftMs: 4_000 })
+  assert.deepEqual(calls, ['get namespaces'])
+})
+
+test('what is left of the pause when the pods were asked to go is waited for, and no more', () => {
+  for (const [tookMs, requeueAfterMs] of [
+    [1_500, 2_500],
+    [9_000, 0],
+  ] as const) {
+    let nowMs = 70_000
+    const { result } = drive(
+      reconcile({ namespace: terminating(), pauseLeftMs: 4_000, isLarge: true }),
+      {
+        elapsedMs: () => nowMs,
+        onRead: ({ verb }) => ({
+          ok: true,
+          object: verb === 'get' ? terminating() : ({ items: [] } as KubernetesObject),
+        }),
+        onWrite() {
+          nowMs += tookMs
+          return undefined
+        },
+      },
+    )
+    assert.equal(result?.requeueAfterMs, requeueAfterMs, `${tookMs} ms`)
+  }
 })
 
 test('Given empty `spec.finalizers`, then only one GET', () => {
@@ -169,22 +222,25 @@ test('after a conflict the namespace is written as it is by then, and not if it 
   const tried = (uid: string) => {
     const writes: Namespace[] = []
     let reads = 0
-    const { result } = drive(reconcile(terminating({ phase: 'Active' })), {
-      onRead(read): Outcome {
-        if (read.verb === 'discover') return { ok: false, error: 'enough', attempted: true }
-        const first = ++reads === 1
-        const active = terminating({ phase: 'Active' })
-        const metadata = { ...active.metadata, uid, resourceVersion: '70', labels: { a: 'b' } }
-        return { ok: true, object: first ? active : { ...active, metadata } }
+    const { result } = drive(
+      reconcile({ namespace: terminating({ phase: 'Active' }), pauseLeftMs: 0, isLarge: true }),
+      {
+        onRead(read): Outcome {
+          if (read.verb === 'discover') return { ok: false, error: 'enough', attempted: true }
+          const first = ++reads === 1
+          const active = terminating({ phase: 'Active' })
+          const metadata = { ...active.metadata, uid, resourceVersion: '70', labels: { a: 'b' } }
+          return { ok: true, object: first ? active : { ...active, metadata } }
+        },
+        onWrite(write): Outcome {
+          if (write.verb !== 'update') return { ok: false, error: 'enough', attempted: true }
+          writes.push(write.object as Namespace)
+          return writes.length === 1
+            ? { ok: false, error: statusError(409, 'Conflict'), attempted: true }
+            : { ok: true, object: write.object }
+        },
       },
-      onWrite(write): Outcome {
-        if (write.verb !== 'update') return { ok: false, error: 'enough', attempted: true }
-        writes.push(write.object as Namespace)
-        return writes.length === 1
-          ? { ok: false, error: statusError(409, 'Conflict'), attempted: true }
-          : { ok: true, object: write.object }
-      },
-    })
+    )
     const versions = writes.slice(0, 2).map(({ metadata }) => metadata?.resourceVersion)
     return { versions, labels: writes[1]?.metadata?.labels, error: errorText(result?.error) }
   }
@@ -353,7 +409,7 @@ test('Given a conflict on the first write, then a second try succeeds', () => {
 test('a namesake with another uid never loses its finalizer', () => {
   const conflict = statusError(409, 'Conflict', 'the object has been modified')
   let reads = 0
-  const driven = drive(reconcile(terminating()), {
+  const driven = drive(reconcile({ namespace: terminating(), pauseLeftMs: 0, isLarge: true }), {
     onRead(read) {
       if (read.verb === 'discover') return answerOf(discovered())
       if (read.verb === 'list') return { ok: true, object: { items: [] } as KubernetesObject }

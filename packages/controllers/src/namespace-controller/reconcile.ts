@@ -3,20 +3,36 @@ import { resources } from '@gyropilot/api'
 import type { Namespace } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import { aggregateErrors } from '@gyropilot/foundation'
-import { getLive, update, updateStatus, write } from '@gyropilot/runtime'
+import { elapsedTimeMs, getLive, update, updateStatus, write } from '@gyropilot/runtime'
 import type { Reconcile, WriteOf } from '@gyropilot/runtime'
-import { deleteAllContent } from './content-deletion.ts'
+import { deleteAllContent, deletePodsAhead } from './content-deletion.ts'
 
 const FINALIZER = 'kubernetes'
 const OLDER_ANSWER = 'the server answered a namespace from before its deletion'
 
-/** `observed` is the namespace in the cache; the rules work on what is live. */
-export function* reconcile(observed: Namespace): Reconcile {
+interface Observed {
+  /** As it is in the cache; the rules work on what is live. */
+  readonly namespace: Namespace
+  /** Of the time that passes before everything in it is looked at. */
+  readonly pauseLeftMs: number
+  /** Its pods are asked to go in that time. */
+  readonly isLarge: boolean
+}
+
+export function* reconcile(given: Observed): Reconcile {
+  const { namespace: observed, pauseLeftMs, isLarge } = given
+  const startMs = yield* elapsedTimeMs()
+  if (pauseLeftMs > 0 && !isLarge) return { requeueAfterMs: pauseLeftMs, keepsFailures: true }
   // 2.
   const live = yield* getLive(resources.namespaces, undefined, observed.metadata?.name ?? '')
   if (!live.ok) return isNotFound(live.error) ? undefined : { error: live.error }
   if (live.object.metadata?.deletionTimestamp === undefined) {
     return isOlder(live.object, observed) ? { error: new Error(OLDER_ANSWER) } : undefined
+  }
+  if (pauseLeftMs > 0) {
+    yield* deletePodsAhead(live.object)
+    const tookMs = (yield* elapsedTimeMs()) - startMs
+    return { requeueAfterMs: Math.max(0, pauseLeftMs - tookMs), keepsFailures: true }
   }
   // 3.
   const terminating = yield* setTerminating(live.object)

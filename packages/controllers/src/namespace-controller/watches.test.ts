@@ -3,19 +3,21 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, Namespace, Pod, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
-import { testContext } from '@gyropilot/runtime/testing'
+import { testClock, testContext } from '@gyropilot/runtime/testing'
 import { terminating } from './fixtures.ts'
 import { FINALIZER_ESTIMATE_SECONDS, QUEUE_NAME, defaultNamespaceConfiguration } from './config.ts'
+import { DeletionPauses } from './deletion-pause.ts'
 import { LASTING_CONTENT, lastOneWatch, namespaceWatch } from './watches.ts'
 import { namespaceController } from './index.ts'
 
-test('only namespaces that are being deleted are looked at, five seconds after each event', () => {
-  const watch = namespaceWatch(300_000)
+test('only namespaces that are being deleted are looked at: after a second first, five seconds after each other event', () => {
+  const watch = namespaceWatch(300_000, new DeletionPauses(testClock()))
   const active = { metadata: { name: 'ns1' } }
-  const late = [{ key: 'ns1', afterMs: 5_000 }]
   assert.deepEqual(watch.onAdd?.(active), [])
-  assert.deepEqual(watch.onAdd?.(terminating()), late)
-  assert.deepEqual(watch.onUpdate?.(active, terminating()), late)
+  assert.deepEqual(watch.onAdd?.(terminating()), [{ key: 'ns1', afterMs: 1_000 }])
+  assert.deepEqual(watch.onUpdate?.(active, terminating()), [{ key: 'ns1', afterMs: 5_000 }])
+  const namesake = { ...terminating(), metadata: { ...terminating().metadata, uid: 'uid-2' } }
+  assert.deepEqual(watch.onUpdate?.(active, namesake), [{ key: 'ns1', afterMs: 1_000 }])
   assert.equal(watch.onDelete, undefined)
 })
 
@@ -85,7 +87,7 @@ test('settings are those of the page', () => {
   })
   assert.deepEqual([QUEUE_NAME, FINALIZER_ESTIMATE_SECONDS], ['namespace', 15])
   assert.deepEqual(namespaceController.clientRate, { qpsFactor: 20, burstFactor: 100 })
-  const { type, resyncPeriodMs } = namespaceWatch(7_000)
+  const { type, resyncPeriodMs } = namespaceWatch(7_000, new DeletionPauses(testClock()))
   assert.deepEqual([type, resyncPeriodMs], [resources.namespaces, 7_000])
 })
 

@@ -3,14 +3,16 @@ import { isTerminating, keyOf, resources, splitKey } from '@gyropilot/api'
 import type { KubernetesObject, Namespace, ResourceType } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
-import { DELETION_GRACE_MS } from './config.ts'
+import { DELETION_GRACE_MS, LARGE_GRACE_MS } from './config.ts'
+import type { DeletionPauses } from './deletion-pause.ts'
 import { CONTENT_REMAINING } from './status.ts'
 
-export function namespaceWatch(resyncPeriodMs: number): Watch<Namespace> {
-  const afterGrace = (namespace: Namespace): readonly QueueKey[] =>
-    namespace.metadata?.deletionTimestamp === undefined
-      ? []
-      : [{ key: keyOf(namespace), afterMs: DELETION_GRACE_MS }]
+export function namespaceWatch(resyncPeriodMs: number, pauses: DeletionPauses): Watch<Namespace> {
+  const afterGrace = (namespace: Namespace): readonly QueueKey[] => {
+    if (!isTerminating(namespace)) return []
+    const afterMs = pauses.begin(namespace) ? LARGE_GRACE_MS : DELETION_GRACE_MS
+    return [{ key: keyOf(namespace), afterMs }]
+  }
   return {
     type: resources.namespaces,
     resyncPeriodMs,
