@@ -29,7 +29,7 @@ function world(
   const written: Write[] = []
   let live = given.live ?? namespace
   const refused = (error: unknown): Outcome => ({ ok: false, error, attempted: true })
-  const { pauseLeftMs = 0, isLarge = true } = given
+  const { pauseLeftMs = 0, isLarge = false } = given
   const driven = drive(reconcile({ namespace, pauseLeftMs, isLarge }), {
     nowMs: given.nowMs ?? Date.parse('2026-01-01T00:00:05Z'),
     onRead(read): Outcome {
@@ -101,13 +101,17 @@ test('a namesake of a namespace that is gone is left alone', () => {
 
 test('in its pause a large namespace loses its pods, and nothing else is looked at', () => {
   const pods = [held('a', 'example.com/hold'), { metadata: { name: 'b', namespace: 'ns1' } }]
-  const { calls, result } = world(terminating(), { content: { pods }, pauseLeftMs: 4_000 })
+  const { calls, result } = world(terminating(), {
+    content: { pods },
+    pauseLeftMs: 4_000,
+    isLarge: true,
+  })
   assert.deepEqual(calls, ['get namespaces', 'list pods', 'deleteCollection pods'])
   assert.deepEqual(result, { requeueAfterMs: 4_000, keepsFailures: true })
 })
 
 test('in its pause a small namespace causes no request', () => {
-  const { calls, result } = world(terminating(), { pauseLeftMs: 4_000, isLarge: false })
+  const { calls, result } = world(terminating(), { pauseLeftMs: 4_000 })
   assert.deepEqual(calls, [])
   assert.deepEqual(result, { requeueAfterMs: 4_000, keepsFailures: true })
 })
@@ -115,13 +119,13 @@ test('in its pause a small namespace causes no request', () => {
 test('what fails in the pause is left to the pass behind it', () => {
   const fail = (call: Write | Read): unknown =>
     call.verb === 'get' ? undefined : statusError(500, 'InternalError')
-  const { result } = world(terminating(), { fail, pauseLeftMs: 4_000 })
+  const { result } = world(terminating(), { fail, pauseLeftMs: 4_000, isLarge: true })
   assert.deepEqual(result, { requeueAfterMs: 4_000, keepsFailures: true })
 })
 
 test('no pod goes in the pause of a namespace whose deletion is not to be seen on the server', () => {
   const active: Namespace = { ...terminating(), metadata: { name: 'ns1', uid: 'uid-1' } }
-  const { calls } = world(terminating(), { live: active, pauseLeftMs: 4_000 })
+  const { calls } = world(terminating(), { live: active, pauseLeftMs: 4_000, isLarge: true })
   assert.deepEqual(calls, ['get namespaces'])
 })
 
@@ -223,7 +227,7 @@ test('after a conflict the namespace is written as it is by then, and not if it 
     const writes: Namespace[] = []
     let reads = 0
     const { result } = drive(
-      reconcile({ namespace: terminating({ phase: 'Active' }), pauseLeftMs: 0, isLarge: true }),
+      reconcile({ namespace: terminating({ phase: 'Active' }), pauseLeftMs: 0, isLarge: false }),
       {
         onRead(read): Outcome {
           if (read.verb === 'discover') return { ok: false, error: 'enough', attempted: true }
@@ -409,7 +413,7 @@ test('Given a conflict on the first write, then a second try succeeds', () => {
 test('a namesake with another uid never loses its finalizer', () => {
   const conflict = statusError(409, 'Conflict', 'the object has been modified')
   let reads = 0
-  const driven = drive(reconcile({ namespace: terminating(), pauseLeftMs: 0, isLarge: true }), {
+  const driven = drive(reconcile({ namespace: terminating(), pauseLeftMs: 0, isLarge: false }), {
     onRead(read) {
       if (read.verb === 'discover') return answerOf(discovered())
       if (read.verb === 'list') return { ok: true, object: { items: [] } as KubernetesObject }
