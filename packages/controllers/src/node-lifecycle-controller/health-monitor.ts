@@ -82,7 +82,11 @@ export class HealthMonitor {
     const nodes = this.#nodes.list().toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
     for (const node of nodes) this.#addZone(zoneOf(node))
     // 2.
-    for (const node of nodes) if (!this.#known.has(nameOf(node))) await this.#register(node)
+    for (const node of nodes) {
+      if (this.#known.has(nameOf(node))) continue
+      await this.#register(node)
+      await yieldIfLong(clock)
+    }
     // 3.
     this.#forgetAllBut(new Set(nodes.map(nameOf)))
     // 4.-7.

@@ -2,7 +2,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { SharedSubtrees, groupResourceOf, keyOf } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '../informer.ts'
-import { inTurns, yieldIfLong } from '../turn.ts'
+import { inTurns, nextTurn, yieldIfLong } from '../turn.ts'
 import type {
   EventHandler,
   HandlerRegistration,
@@ -28,6 +28,8 @@ import type { Transform } from './transform.ts'
 
 /** Between two looks at the time. */
 const NOTIFICATIONS_PER_PAUSE = 64
+/** Objects that somebody can look at one by one in some milliseconds. */
+const LARGE_CACHE = 5_000
 
 interface Handler<T extends KubernetesObject> {
   readonly delivery: HandlerDelivery<T>
@@ -86,7 +88,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   whenSynced(signal: AbortSignal): Promise<boolean> {
-    return this.#synced.opened(signal)
+    return this.#opened(this.#synced, signal)
+  }
+
+  /** Who waited for a large cache begins with a long look at it: they go on one after the other, in as many turns as it takes. */
+  async #opened(latch: Latch, signal: AbortSignal): Promise<boolean> {
+    const waited = !latch.isOpen
+    const opened = await latch.opened(signal)
+    if (waited && opened && this.#store.count() >= LARGE_CACHE) await nextTurn(this.#options.clock)
+    return opened
   }
 
   lastSyncResourceVersion(): string {
@@ -133,7 +143,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     delivery.checkSynced()
     return {
       hasSynced: () => delivery.synced.isOpen,
-      whenSynced: (signal) => delivery.synced.opened(signal),
+      whenSynced: (signal) => this.#opened(delivery.synced, signal),
       remove: () => this.#remove(member),
     }
   }
