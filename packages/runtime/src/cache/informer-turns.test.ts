@@ -133,3 +133,37 @@ test('events that arrive together are taken in together', async () => {
   assert.ok(clock.looks <= 30, `${clock.looks} looks at the time`)
   await i.end()
 })
+
+test('who waited for a large cache goes on in a turn of its own, who waited for a small one at once', async () => {
+  const worksMs = 15
+  for (const [size, longestTurnMs] of [
+    [5_000, worksMs],
+    [4_999, 4 * worksMs],
+  ] as const) {
+    const inner = testClock()
+    const clock = new WorkClock(inner)
+    const { server, informer, start, end } = informing({ clock, watchList: false })
+    for (let at = 0; at < size; at++) server.put(resources.pods, pod(`p${at}`))
+    const { signal } = new AbortController()
+    const went: string[] = []
+    const beginAfter = async (what: string, synced: Promise<boolean>): Promise<void> => {
+      assert.equal(await synced, true)
+      clock.work(worksMs)
+      went.push(what)
+    }
+    const registration = informer.addHandler({})
+    const waiting = [
+      beginAfter('cache', informer.whenSynced(signal)),
+      beginAfter('cache too', informer.whenSynced(signal)),
+      beginAfter('handler', registration.whenSynced(signal)),
+      beginAfter('handler too', registration.whenSynced(signal)),
+    ]
+    await start()
+    await inner.advance(0)
+    await Promise.all(waiting)
+    assert.equal(clock.longestTurnMs, longestTurnMs, `${size} objects`)
+    assert.deepEqual(went.toSorted(), ['cache', 'cache too', 'handler', 'handler too'])
+    assert.equal(await informer.whenSynced(signal), true, 'once more, without a turn')
+    await end()
+  }
+})
