@@ -36,7 +36,6 @@ export const namespaceController: ControllerDescriptor<ControllersConfiguration>
           const isLarge = pods.count(key) >= LARGE_POD_COUNT
           return { namespace, pauseLeftMs: pauses.leftMs(namespace), isLarge }
         },
-        forget: (key) => pauses.forget(key),
         reconcile,
       },
       context,

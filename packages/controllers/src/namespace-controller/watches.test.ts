@@ -18,7 +18,21 @@ test('only namespaces that are being deleted are looked at: after a second first
   assert.deepEqual(watch.onUpdate?.(active, terminating()), [{ key: 'ns1', afterMs: 5_000 }])
   const namesake = { ...terminating(), metadata: { ...terminating().metadata, uid: 'uid-2' } }
   assert.deepEqual(watch.onUpdate?.(active, namesake), [{ key: 'ns1', afterMs: 1_000 }])
-  assert.equal(watch.onDelete, undefined)
+  assert.deepEqual(watch.onDelete?.(terminating()), [])
+})
+
+test('the pause of a namespace is forgotten with it', () => {
+  for (const gone of [
+    terminating(),
+    new DeletedFinalStateUnknown<Namespace>('ns1', undefined),
+  ] as const) {
+    const pauses = new DeletionPauses(testClock())
+    const watch = namespaceWatch(300_000, pauses)
+    watch.onAdd?.(terminating())
+    assert.equal(pauses.leftMs(terminating()), 5_000)
+    assert.deepEqual(watch.onDelete?.(gone), [])
+    assert.equal(pauses.leftMs(terminating()), 0)
+  }
 })
 
 const waiting = terminating({

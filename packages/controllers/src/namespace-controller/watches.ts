@@ -18,6 +18,10 @@ export function namespaceWatch(resyncPeriodMs: number, pauses: DeletionPauses): 
     resyncPeriodMs,
     onAdd: afterGrace,
     onUpdate: (_, namespace) => afterGrace(namespace),
+    onDelete(gone) {
+      pauses.forget(gone instanceof DeletedFinalStateUnknown ? gone.key : keyOf(gone))
+      return []
+    },
   }
 }
 
