@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
-import { statusError, testContext } from '@gyropilot/runtime/testing'
+import { WorkClock, statusError, testContext } from '@gyropilot/runtime/testing'
 import type { FakeRequest } from '@gyropilot/runtime/testing'
 import { defaultNodeLifecycleConfiguration as configuration } from './config.ts'
 import { START_MS, node, pod } from './fixtures.ts'
@@ -61,6 +61,26 @@ test('nodes are told of by name, and their zone begins without taints', async ()
     ['a', 'b', 'c'],
   )
   assert.equal(world.ofZone('evictions_total', 'z'), 0)
+})
+
+test('new nodes are told of in as many turns as it takes', async () => {
+  const context = testContext({ name: 'node-lifecycle-controller', configuration: {} })
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
+    context.informers.apply(resources.nodes, node(name, { ready: 'True' }))
+  const clock = new WorkClock(context.clock)
+  const told: unknown[] = []
+  const recorder: typeof context.recorder = () => ({
+    record({ regarding }) {
+      clock.work(8)
+      told.push(regarding.metadata?.name)
+    },
+  })
+  const { signal } = new AbortController()
+  const passing = new HealthMonitor({ ...context, clock, recorder }, configuration, signal).pass()
+  await context.clock.advance(0)
+  await passing
+  assert.deepEqual(told, ['a', 'b', 'c', 'd', 'e', 'f'])
+  assert.equal(clock.longestTurnMs, 16)
 })
 
 test('what a pass and each of its nodes took is what went by meanwhile', async () => {
