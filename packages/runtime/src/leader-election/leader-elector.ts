@@ -1,5 +1,5 @@
 /** Contract: docs/behaviour/runtime/leader-election.md. */
-import { isNotFound } from '@gyropilot/client'
+import { isAlreadyExists, isNotFound } from '@gyropilot/client'
 import type { Counter, Gauge } from '@gyropilot/foundation'
 import {
   anySignal,
@@ -255,8 +255,14 @@ export class LeaderElector {
       read = await lock.read(signal)
     } catch (error) {
       if (!isNotFound(error)) throw error
-      await this.#write('create', term ? this.#renewed(term) : this.#fresh(0), signal)
-      return true
+      try {
+        await this.#write('create', term ? this.#renewed(term) : this.#fresh(0), signal)
+        return true
+      } catch (created) {
+        if (!isAlreadyExists(created)) throw created
+        // Somebody else was first. What is not read is not watched, and would be found with the next poll.
+        read = await lock.read(signal)
+      }
     }
 
     this.#observeRead(read)

@@ -33,6 +33,22 @@ test('a contender that has not read the lease does not watch it', async () => {
   me.stop.abort()
 })
 
+test('a contender that was not the first to create the lease watches it at once, and counts from its next renewal', async () => {
+  const { elector, clock, server, lease: current } = world()
+  server.onRequest = ({ verb }) => {
+    if (verb === 'create') server.put(resources.leases, held())
+  }
+  const me = elector({ random: lateRandom })
+  await me.run()
+  assert.deepEqual(verbs(server), ['get', 'create', 'get', 'watch'])
+  // The holder renews once, and is killed before the first poll of the other, which may be 4.4 s after its first try.
+  await clock.advance(2_000)
+  server.put(resources.leases, held('2026-01-01T00:00:02.000000Z'))
+  await clock.advance(15_200)
+  assert.equal(current()!.spec!.holderIdentity, 'me')
+  me.stop.abort()
+})
+
 test('what happens to other leases means nothing', async () => {
   const { elector, clock, server } = world()
   const me = elector({ lease: held() })
