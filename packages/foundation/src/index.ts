@@ -10,7 +10,7 @@ export { metricsContentType } from './metrics-content-type.ts'
 export { COMPONENT_PAGE_VERSIONS, flagsPage, statusPage } from './component-pages.ts'
 export type { ComponentPage, ComponentStatus } from './component-pages.ts'
 export { deepFreeze } from './deep-freeze.ts'
-export { Deque } from './deque.ts'
+export { Fifo } from './fifo.ts'
 export { defineErrors, mergeCatalogues } from './error-catalogue.ts'
 export type { ErrorCatalogue, ErrorEntry } from './error-catalogue.ts'
 export {

@@ -1,4 +1,4 @@
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 import type { QueueItem, WorkQueue } from './workqueue/queue.ts'
 
 /** Answers that work without a worker waits for, at most, for each worker: servers have a bound on writes under way (200 by default). */
@@ -29,7 +29,7 @@ export type StepAside = (answer: Promise<unknown>) => Promise<void>
 export class SteppingAside {
   readonly #queue: WorkQueue
   readonly #mostAway: number
-  readonly #aside = new Deque<Aside>()
+  readonly #aside = new Fifo<Aside>()
   /** By key: work that has no worker, and how it goes on when it gets one. Undefined while its answer is awaited. */
   readonly #apart = new Map<string, ((occupation: Occupation) => void) | undefined>()
   /** How many wait for their answer. */
@@ -98,7 +98,7 @@ export class SteppingAside {
           occupation = next
           goOn()
         })
-        this.#aside.pushBack({ item, afterTaken: this.#taken + this.#queue.length })
+        this.#aside.push({ item, afterTaken: this.#taken + this.#queue.length })
         this.#wake()
       })
     begin(async (answer) => {
@@ -124,9 +124,9 @@ export class SteppingAside {
   }
 
   #nextAside(): QueueItem | undefined {
-    const first = this.#aside.peekFront()
+    const first = this.#aside.peek()
     if (first === undefined || first.afterTaken > this.#taken) return undefined
-    this.#aside.popFront()
+    this.#aside.shift()
     return first.item
   }
 

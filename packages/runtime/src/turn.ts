@@ -1,5 +1,5 @@
 import type { Clock } from '@gyropilot/foundation'
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 
 /** Long enough to be worth a timer, short enough that a lease is renewed and a socket read in between. */
 export const TURN_MS = 10
@@ -10,7 +10,7 @@ const NOW = Promise.resolve()
 /** The loops of one process that gave the turn up, in the order in which they did: each goes on in a turn that has time left. */
 class WaitingLoops {
   readonly #clock: Clock
-  readonly #waiting = new Deque<() => void>()
+  readonly #waiting = new Fifo<() => void>()
   #isDue = false
 
   constructor(clock: Clock) {
@@ -19,7 +19,7 @@ class WaitingLoops {
 
   nextTurn(): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting.pushBack(resolve)
+      this.#waiting.push(resolve)
       this.#wakeInNextTurn()
     })
   }
@@ -33,7 +33,7 @@ class WaitingLoops {
   /** One after the other: woken together each would do a piece of work before it asks, and there are as many as controllers and handlers. */
   async #wake(): Promise<void> {
     do {
-      this.#waiting.popFront()?.()
+      this.#waiting.shift()?.()
       for (let step = 0; step < STEPS_TO_WORK; step++) await NOW
     } while (this.#waiting.size > 0 && this.#clock.turnMs() < TURN_MS)
     this.#isDue = false

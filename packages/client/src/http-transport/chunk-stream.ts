@@ -1,4 +1,4 @@
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 import type { BodyChunks } from '../transport.ts'
 
 const PAUSE_ABOVE_BYTES = 1 << 20
@@ -14,7 +14,7 @@ export interface ChunkSource {
 export class ChunkStream implements BodyChunks {
   /** Most bodies are one chunk, for which there need be no queue. */
   #first: Uint8Array | undefined
-  #later: Deque<Uint8Array> | undefined
+  #later: Fifo<Uint8Array> | undefined
   readonly #source: ChunkSource
   #queuedBytes = 0
   #paused = false
@@ -39,7 +39,7 @@ export class ChunkStream implements BodyChunks {
       return
     }
     if (this.#first === undefined) this.#first = chunk
-    else (this.#later ??= new Deque()).pushBack(chunk)
+    else (this.#later ??= new Fifo()).push(chunk)
     this.#queuedBytes += chunk.length
     if (!this.#paused && !this.#isWhole && this.#queuedBytes > PAUSE_ABOVE_BYTES) {
       this.#paused = true
@@ -94,7 +94,7 @@ export class ChunkStream implements BodyChunks {
   #takeAll(): Uint8Array {
     const pieces: Uint8Array[] = []
     if (this.#first !== undefined) pieces.push(this.#first)
-    for (let piece; (piece = this.#later?.popFront()) !== undefined;) pieces.push(piece)
+    for (let piece; (piece = this.#later?.shift()) !== undefined;) pieces.push(piece)
     this.#first = undefined
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
@@ -108,7 +108,7 @@ export class ChunkStream implements BodyChunks {
   #next(): Promise<IteratorResult<Uint8Array>> {
     const chunk = this.#first
     if (chunk !== undefined) {
-      this.#first = this.#later?.popFront()
+      this.#first = this.#later?.shift()
       if (this.#first === undefined) this.#later = undefined
       this.#queuedBytes -= chunk.length
       if (this.#queuedBytes === 0) this.#resumeIfPaused()

@@ -1,5 +1,5 @@
 import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 import { sequenceMetrics } from '@gyropilot/runtime'
 import type { SequenceMetrics } from '@gyropilot/runtime'
 
@@ -26,7 +26,7 @@ interface Waiting<Event> extends QueuedEvent<Event> {
  * is there already, and a start brings one for every object of the cluster.
  */
 export class EventQueue<Event> {
-  readonly #waiting = new Deque<Waiting<Event>>()
+  readonly #waiting = new Fifo<Waiting<Event>>()
   readonly #metrics: SequenceMetrics
   #wake: (() => void) | undefined
   #shuttingDown = false
@@ -42,7 +42,7 @@ export class EventQueue<Event> {
   /** After the end none comes in. */
   add(event: Event): void {
     if (this.#shuttingDown) return
-    this.#waiting.pushBack({ key: '', event, addedAtMs: this.#metrics.added() })
+    this.#waiting.push({ key: '', event, addedAtMs: this.#metrics.added() })
     this.#wake?.()
   }
 
@@ -52,7 +52,7 @@ export class EventQueue<Event> {
       if (this.#shuttingDown) return undefined
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }
-    const next = this.#waiting.popFront()!
+    const next = this.#waiting.shift()!
     this.#metrics.taken(next.addedAtMs)
     return next
   }

@@ -1,7 +1,7 @@
 /** Where events come from. Contract: docs/behaviour/runtime/custom-controllers.md, Builder. */
 import type { KubernetesObject } from '@gyropilot/api'
 import { keyOf } from '@gyropilot/api'
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 import { DeletedFinalStateUnknown } from '../informer.ts'
 import type { EventHandler, Informer } from '../informer.ts'
 import type { WatchHandler } from './event-handlers.ts'
@@ -98,11 +98,11 @@ export function channelSource<T extends KubernetesObject>(
     description: 'channel',
     start(keys, signal) {
       const queue = requestQueue(keys, 0)
-      const pending = new Deque<T>()
+      const pending = new Fifo<T>()
       let handling = false
       const handle = async (): Promise<void> => {
         handling = true
-        for (let object = pending.popFront(); object !== undefined; object = pending.popFront()) {
+        for (let object = pending.shift(); object !== undefined; object = pending.shift()) {
           try {
             if (predicates.every((predicate) => predicate.generic?.(object!) ?? true))
               await handler.generic?.({ object }, queue)
@@ -113,7 +113,7 @@ export function channelSource<T extends KubernetesObject>(
         handling = false
       }
       const stop = channel.listen((object) => {
-        pending.pushBack(object)
+        pending.push(object)
         if (!handling) void handle()
       })
       signal.addEventListener('abort', stop, { once: true })

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@gyropilot/api'
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 import type { ObjectTable } from './object-table.ts'
 
 /** What happened to one object, or to the whole cache. */
@@ -29,7 +29,7 @@ export const MAX_BATCH_SIZE = 1_000
  * Contract: docs/behaviour/runtime/informers.md, Queue (RealFIFO, atomic).
  */
 export class DeltaQueue<T extends KubernetesObject> {
-  readonly #deltas = new Deque<Delta<T>>()
+  readonly #deltas = new Fifo<Delta<T>>()
   #receivedAny = false
   #initialListTakenIn = false
   #awaitsInitialList = false
@@ -44,22 +44,22 @@ export class DeltaQueue<T extends KubernetesObject> {
   }
 
   add(type: ObjectDelta<T>['type'], key: string, object: T): void {
-    this.#deltas.pushBack({ type, key, object })
+    this.#deltas.push({ type, key, object })
     this.#receivedAny = true
   }
 
   replaceAll(objects: ObjectTable<T>, resourceVersion: string): void {
-    this.#deltas.pushBack({ type: 'ReplacedAll', objects, resourceVersion })
+    this.#deltas.push({ type: 'ReplacedAll', objects, resourceVersion })
     if (!this.#receivedAny) this.#awaitsInitialList = true
     this.#receivedAny = true
   }
 
   resync(): void {
-    this.#deltas.pushBack({ type: 'SyncAll' })
+    this.#deltas.push({ type: 'SyncAll' })
   }
 
   bookmark(resourceVersion: string): void {
-    this.#deltas.pushBack({ type: 'Bookmark', resourceVersion })
+    this.#deltas.push({ type: 'Bookmark', resourceVersion })
   }
 
   /**
@@ -69,14 +69,14 @@ export class DeltaQueue<T extends KubernetesObject> {
   takeBatch(): readonly ObjectDelta<T>[] | WholeDelta<T> {
     const batch: ObjectDelta<T>[] = []
     const keys = new Set<string>()
-    for (let next = this.#deltas.peekFront(); next !== undefined; next = this.#deltas.peekFront()) {
+    for (let next = this.#deltas.peek(); next !== undefined; next = this.#deltas.peek()) {
       if (!('key' in next)) {
         if (batch.length > 0) return batch
-        this.#deltas.popFront()
+        this.#deltas.shift()
         return next
       }
       if (batch.length === MAX_BATCH_SIZE || keys.has(next.key)) return batch
-      this.#deltas.popFront()
+      this.#deltas.shift()
       keys.add(next.key)
       batch.push(next)
     }

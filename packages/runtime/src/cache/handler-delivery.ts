@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import type { Clock, Logger } from '@gyropilot/foundation'
-import { Deque, sleep } from '@gyropilot/foundation'
+import { Fifo, sleep } from '@gyropilot/foundation'
 import type { DeletedFinalStateUnknown, EventHandler } from '../informer.ts'
 import { yieldIfLong } from '../turn.ts'
 import { Latch } from './latch.ts'
@@ -34,7 +34,7 @@ const NOW = Promise.resolve()
 export class HandlerDelivery<T extends KubernetesObject> {
   readonly synced = new Latch()
   readonly #options: HandlerDeliveryOptions<T>
-  readonly #buffer = new Deque<Notification<T>>()
+  readonly #buffer = new Fifo<Notification<T>>()
   readonly #stop = new AbortController()
   #delivering = false
   #initialAddsDue = 0
@@ -47,7 +47,7 @@ export class HandlerDelivery<T extends KubernetesObject> {
   notify(notification: Notification<T>): void {
     if (this.#stop.signal.aborted) return
     if (notification.kind === 'add' && notification.isInInitialList) this.#initialAddsDue++
-    this.#buffer.pushBack(notification)
+    this.#buffer.push(notification)
     if (this.#delivering) return
     this.#delivering = true
     // queueMicrotask makes an object for each call, and there are as many calls as handlers and notifications.
@@ -79,7 +79,7 @@ export class HandlerDelivery<T extends KubernetesObject> {
 
   /** Until the buffer is empty, or until something is to be waited for: that is answered. */
   #deliver(): Promise<void> | undefined {
-    for (let next = this.#buffer.popFront(); next !== undefined; next = this.#buffer.popFront()) {
+    for (let next = this.#buffer.shift(); next !== undefined; next = this.#buffer.shift()) {
       const startMs =
         this.#buffer.size > LONG_BUFFER ? this.#options.clock.monotonicMs() : undefined
       let pending: unknown

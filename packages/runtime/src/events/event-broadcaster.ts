@@ -2,7 +2,7 @@
 import type { Event } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { Deque, formatTime } from '@gyropilot/foundation'
+import { Fifo, formatTime } from '@gyropilot/foundation'
 import type { EventRecord } from '../effects.ts'
 import { EventCorrelator } from './event-correlator.ts'
 import type { EventRecorder } from './event-recorder.ts'
@@ -29,7 +29,7 @@ export interface EventBroadcasterOptions {
 export class EventBroadcaster {
   readonly #options: EventBroadcasterOptions
   readonly #correlator: EventCorrelator
-  readonly #queue = new Deque<Event>()
+  readonly #queue = new Fifo<Event>()
   readonly #stopping = new AbortController()
   #writing: Promise<void> | undefined
   #isDropping = false
@@ -80,7 +80,7 @@ export class EventBroadcaster {
       this.#tellOfDrop(record)
       return
     }
-    this.#queue.pushBack(event)
+    this.#queue.push(event)
     this.#writing ??= this.#writeAll()
   }
 
@@ -100,7 +100,7 @@ export class EventBroadcaster {
     await Promise.resolve()
     const { client, clock, random, logger } = this.#options
     const signal = this.#stopping.signal
-    for (let event = this.#queue.popFront(); event !== undefined; event = this.#queue.popFront()) {
+    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
       const correlated = this.#correlator.correlate(
         event,
         this.#names.next(event.involvedObject.name ?? ''),

@@ -4,7 +4,7 @@ import { resources } from '@gyropilot/api'
 import { StatusError, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
-import { Deque, every, formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
+import { Fifo, every, formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
 import { EventNames } from './event-names.ts'
 import { lastWrites } from './last-writes.ts'
 
@@ -57,7 +57,7 @@ export class SeriesBroadcaster implements SeriesEventRecorder {
   readonly #options: SeriesBroadcasterOptions
   readonly #names: EventNames
   readonly #known = new Map<string, Known>()
-  readonly #queue = new Deque<Event>()
+  readonly #queue = new Fifo<Event>()
   readonly #stopping = new AbortController()
   readonly #timers: readonly Timer[]
   #writing: Promise<void> | undefined
@@ -122,7 +122,7 @@ export class SeriesBroadcaster implements SeriesEventRecorder {
       this.#tellOfDrop(event)
       return
     }
-    this.#queue.pushBack(event)
+    this.#queue.push(event)
     this.#writing ??= this.#writeAll()
   }
 
@@ -139,7 +139,7 @@ export class SeriesBroadcaster implements SeriesEventRecorder {
 
   async #writeAll(): Promise<void> {
     await Promise.resolve()
-    for (let event = this.#queue.popFront(); event !== undefined; event = this.#queue.popFront())
+    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift())
       await this.#write(event)
     this.#writing = undefined
     this.#isDropping = false

@@ -1,5 +1,5 @@
 import type { Clock, MetricsRegistry } from '@gyropilot/foundation'
-import { Deque } from '@gyropilot/foundation'
+import { Fifo } from '@gyropilot/foundation'
 import { noQueueMetrics, queueMetrics } from './queue-metrics.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { NO_REASONS, withReason } from './reasons.ts'
@@ -144,13 +144,13 @@ export class WorkQueue {
 }
 
 function firstComeFirstServed(): QueueOrder {
-  const keys = new Deque<string>()
+  const keys = new Fifo<string>()
   return {
     get length() {
       return keys.size
     },
-    push: (key) => keys.pushBack(key),
-    pop: () => keys.popFront(),
+    push: (key) => keys.push(key),
+    pop: () => keys.shift(),
     touch() {},
   }
 }
