@@ -68,16 +68,17 @@ export class DeltaQueue<T extends KubernetesObject> {
    */
   takeBatch(): readonly ObjectDelta<T>[] | WholeDelta<T> {
     const batch: ObjectDelta<T>[] = []
-    const keys = new Set<string>()
+    // One delta needs no set, and most come alone.
+    const keys = this.#deltas.size > 1 ? new Set<string>() : undefined
     for (let next = this.#deltas.peek(); next !== undefined; next = this.#deltas.peek()) {
       if (!('key' in next)) {
         if (batch.length > 0) return batch
         this.#deltas.shift()
         return next
       }
-      if (batch.length === MAX_BATCH_SIZE || keys.has(next.key)) return batch
+      if (batch.length === MAX_BATCH_SIZE || keys?.has(next.key)) return batch
       this.#deltas.shift()
-      keys.add(next.key)
+      keys?.add(next.key)
       batch.push(next)
     }
     return batch

@@ -19,7 +19,7 @@ function delivering(handler: EventHandler<Pod>, lookMs = 0) {
   const informerSynced = new Latch()
   const delivery = new HandlerDelivery<Pod>({ handler, clock, logger, informerSynced })
   const notify = (times: number): void => {
-    for (let told = 0; told < times; told++) delivery.notify(update)
+    for (let told = 0; told < times; told++) delivery.notify([update])
   }
   return { inner, clock, logger, informerSynced, delivery, notify }
 }

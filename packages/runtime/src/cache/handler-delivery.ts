@@ -1,15 +1,11 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import { Fifo, sleep } from '@gyropilot/foundation'
-import type { DeletedFinalStateUnknown, EventHandler } from '../informer.ts'
+import type { EventHandler } from '../informer.ts'
 import { yieldIfLong } from '../turn.ts'
 import { Latch } from './latch.ts'
-
-/** One object of these is shared by the buffers of all handlers. */
-export type Notification<T extends KubernetesObject> =
-  | { readonly kind: 'add'; readonly object: T; readonly isInInitialList: boolean }
-  | { readonly kind: 'update'; readonly previous: T; readonly object: T }
-  | { readonly kind: 'delete'; readonly object: T | DeletedFinalStateUnknown<T> }
+import { isInitial } from './notifications.ts'
+import type { Notification } from './notifications.ts'
 
 interface HandlerDeliveryOptions<T extends KubernetesObject> {
   readonly handler: EventHandler<T>
@@ -25,6 +21,7 @@ const NOTIFICATIONS_PER_LOOK = 64
 const LONG_BUFFER = 1_024
 const SLOW_CALL_MS = 100
 const NOW = Promise.resolve()
+const NOTHING: readonly never[] = []
 
 /**
  * Between an informer and one handler: an unbounded buffer, delivered one by one in order. A handler that returns a promise
@@ -34,7 +31,11 @@ const NOW = Promise.resolve()
 export class HandlerDelivery<T extends KubernetesObject> {
   readonly synced = new Latch()
   readonly #options: HandlerDeliveryOptions<T>
-  readonly #buffer = new Fifo<Notification<T>>()
+  readonly #buffer = new Fifo<readonly Notification<T>[]>()
+  /** What is delivered now, from #next on. */
+  #batch: readonly Notification<T>[] = NOTHING
+  #next = 0
+  #pending = 0
   readonly #stop = new AbortController()
   #delivering = false
   #initialAddsDue = 0
@@ -44,10 +45,12 @@ export class HandlerDelivery<T extends KubernetesObject> {
     this.#options = options
   }
 
-  notify(notification: Notification<T>): void {
-    if (this.#stop.signal.aborted) return
-    if (notification.kind === 'add' && notification.isInInitialList) this.#initialAddsDue++
-    this.#buffer.push(notification)
+  /** The list must not be changed afterwards. */
+  notify(notifications: readonly Notification<T>[]): void {
+    if (this.#stop.signal.aborted || notifications.length === 0) return
+    for (const notification of notifications) if (isInitial(notification)) this.#initialAddsDue++
+    this.#buffer.push(notifications)
+    this.#pending += notifications.length
     if (this.#delivering) return
     this.#delivering = true
     // queueMicrotask makes an object for each call, and there are as many calls as handlers and notifications.
@@ -63,6 +66,8 @@ export class HandlerDelivery<T extends KubernetesObject> {
   stop(): void {
     this.#stop.abort()
     this.#buffer.clear()
+    this.#batch = NOTHING
+    this.#next = this.#pending = 0
   }
 
   /** Most deliveries are of one notification to a handler that makes no promise: they are over without one. */
@@ -79,9 +84,8 @@ export class HandlerDelivery<T extends KubernetesObject> {
 
   /** Until the buffer is empty, or until something is to be waited for: that is answered. */
   #deliver(): Promise<void> | undefined {
-    for (let next = this.#buffer.shift(); next !== undefined; next = this.#buffer.shift()) {
-      const startMs =
-        this.#buffer.size > LONG_BUFFER ? this.#options.clock.monotonicMs() : undefined
+    for (let next = this.#take(); next !== undefined; next = this.#take()) {
+      const startMs = this.#pending > LONG_BUFFER ? this.#options.clock.monotonicMs() : undefined
       let pending: unknown
       try {
         pending = this.#call(next)
@@ -95,6 +99,17 @@ export class HandlerDelivery<T extends KubernetesObject> {
     }
     this.#delivering = false
     return undefined
+  }
+
+  #take(): Notification<T> | undefined {
+    if (this.#next === this.#batch.length) {
+      // Nothing that was delivered is held on to.
+      this.#batch = this.#buffer.shift() ?? NOTHING
+      this.#next = 0
+      if (this.#batch.length === 0) return undefined
+    }
+    this.#pending--
+    return this.#batch[this.#next++]
   }
 
   async #waitFor(
@@ -118,12 +133,11 @@ export class HandlerDelivery<T extends KubernetesObject> {
   #ended(notification: Notification<T>, startMs: number | undefined): void {
     const { logger, clock } = this.#options
     if (startMs !== undefined && clock.monotonicMs() - startMs > SLOW_CALL_MS) {
-      logger.info('A slow event handler has a long buffer', { pending: this.#buffer.size })
+      logger.info('A slow event handler has a long buffer', { pending: this.#pending })
     }
-    if (notification.kind === 'add' && notification.isInInitialList) {
-      this.#initialAddsDue--
-      this.checkSynced()
-    }
+    if (!isInitial(notification)) return
+    this.#initialAddsDue--
+    this.checkSynced()
   }
 
   #yieldIfLong(): Promise<void> | undefined {

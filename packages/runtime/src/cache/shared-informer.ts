@@ -1,7 +1,6 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { SharedSubtrees, groupResourceOf, keyOf } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '../informer.ts'
 import { inTurns, nextTurn, yieldIfLong } from '../turn.ts'
 import type {
   EventHandler,
@@ -13,8 +12,14 @@ import type {
 import { DeltaQueue } from './delta-queue.ts'
 import type { ObjectDelta, WholeDelta } from './delta-queue.ts'
 import { HandlerDelivery } from './handler-delivery.ts'
-import type { Notification } from './handler-delivery.ts'
 import { Latch } from './latch.ts'
+import {
+  isResync,
+  newObjects,
+  notificationsOfList,
+  notificationsOfResync,
+} from './notifications.ts'
+import type { Notification } from './notifications.ts'
 import { ObjectTable, differenceOf, isSameState } from './object-table.ts'
 import { Reflector } from './reflector/reflector.ts'
 import type { ReflectorSink } from './reflector/reflector.ts'
@@ -26,8 +31,6 @@ import { KnownSpecs } from './known-specs.ts'
 import { dropManagedFields, lean, shapeOf, withKind } from './transform.ts'
 import type { Transform } from './transform.ts'
 
-/** Between two looks at the time. */
-const NOTIFICATIONS_PER_PAUSE = 64
 /** Objects that somebody can look at one by one in some milliseconds. */
 const LARGE_CACHE = 5_000
 
@@ -138,8 +141,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     })
     const member: Handler<T> = { delivery, resync }
     this.#handlers.add(member)
-    for (const object of this.#store.list())
-      delivery.notify({ kind: 'add', object, isInInitialList: true })
+    const known = this.#store.list()
+    delivery.notify(known.map((object) => ({ kind: 'add', object, isInInitialList: true })))
     delivery.checkSynced()
     return {
       hasSynced: () => delivery.synced.isOpen,
@@ -323,7 +326,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         )
       }
     }
-    for (const notification of notifications) this.#distribute(notification)
+    this.#distribute(notifications)
   }
 
   *#takeInWhole(delta: WholeDelta<T>, isInInitialList: boolean): Generator<void> {
@@ -334,11 +337,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       case 'SyncAll': {
         // Who is due now is told of everything, whatever the next check decides in a pause.
         const due = [...this.#handlers].filter(({ resync }) => resync.receives)
-        let told = 0
-        for (const object of this.#store.list()) {
-          const notification = { kind: 'update', previous: object, object } as const
-          for (const { delivery } of due) delivery.notify(notification)
-          if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
+        for (const notifications of notificationsOfResync(this.#store.list())) {
+          for (const { delivery } of due) delivery.notify(notifications)
+          yield
         }
         return
       }
@@ -356,39 +357,24 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const before = yield* this.#store.replacing(objects, resourceVersion)
     // Who joins from here on is told of what the store has now, and of nothing before.
     const handlers = [...this.#handlers]
-    let told = 0
-    for (const object of before) {
-      if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
-      if (objects.counterpartOf(object) !== undefined) continue
-      const tombstone = new DeletedFinalStateUnknown(keyOf(object), object)
-      this.#distribute({ kind: 'delete', object: tombstone }, handlers)
-    }
-    for (const object of objects) {
-      if (++told % NOTIFICATIONS_PER_PAUSE === 0) yield
-      const previous = before.counterpartOf(object)
-      this.#distribute(
-        previous === undefined
-          ? { kind: 'add', object, isInInitialList }
-          : { kind: 'update', previous, object },
-        handlers,
-      )
+    for (const notifications of notificationsOfList(before, objects, isInInitialList)) {
+      this.#distribute(notifications, handlers)
+      yield
     }
   }
 
-  /** An update between equal resourceVersions says nothing new: only handlers that are due a resync receive it. */
+  /** Only handlers that are due a resync receive one. */
   #distribute(
-    notification: Notification<T>,
+    notifications: readonly Notification<T>[],
     handlers: Iterable<Handler<T>> = this.#handlers,
   ): void {
-    const isResync =
-      notification.kind === 'update' &&
-      notification.previous.metadata?.resourceVersion ===
-        notification.object.metadata?.resourceVersion
-    const isKept = isResync && notification.previous === notification.object
-    if (notification.kind !== 'delete' && !isKept)
-      this.#options.mutationDetector?.capture(notification.object)
-    for (const { delivery, resync } of handlers) {
-      if (!isResync || resync.receives) delivery.notify(notification)
-    }
+    const { mutationDetector } = this.#options
+    if (mutationDetector !== undefined)
+      for (const object of newObjects(notifications)) mutationDetector.capture(object)
+    const news = notifications.some(isResync)
+      ? notifications.filter((notification) => !isResync(notification))
+      : notifications
+    for (const { delivery, resync } of handlers)
+      delivery.notify(resync.receives ? notifications : news)
   }
 }

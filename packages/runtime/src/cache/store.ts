@@ -61,11 +61,7 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
 
   /** `replacing` without pauses. */
   replace(objects: ObjectTable<T>, resourceVersion: string): ObjectTable<T> {
-    const steps = this.replacing(objects, resourceVersion)
-    for (;;) {
-      const step = steps.next()
-      if (step.done === true) return step.value
-    }
+    return wholly(this.replacing(objects, resourceVersion))
   }
 
   /**
@@ -78,24 +74,28 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
     resourceVersion: string,
   ): Generator<void, ObjectTable<T>, void> {
     const previous = this.#objects
+    // More than are moved one by one are not remembered: of a first list it would be every object.
     const changes: Change<T>[] = []
+    let changed = 0
+    const note = (before: T | undefined, after: T | undefined): void => {
+      if (++changed <= MOST_CHANGES_AT_ONCE) changes.push([before, after])
+    }
     let looked = 0
     for (const object of objects) {
       const known = previous.counterpartOf(object)
-      if (known !== object) changes.push([known, object])
+      if (known !== object) note(known, object)
       if (++looked % OBJECTS_PER_PAUSE === 0) yield
     }
     for (const known of previous) {
-      if (objects.counterpartOf(known) === undefined) changes.push([known, undefined])
+      if (objects.counterpartOf(known) === undefined) note(known, undefined)
       if (++looked % OBJECTS_PER_PAUSE === 0) yield
     }
-    const made = changes.length > MOST_CHANGES_AT_ONCE ? yield* this.#indexed(objects) : undefined
+    const made = changed > MOST_CHANGES_AT_ONCE ? yield* this.#indexed(objects) : undefined
     this.#objects = objects
     for (const [name, index] of this.#indexes) {
-      const buckets = made?.get(name)
-      if (buckets !== undefined) index.buckets = buckets
-      // Few, or an index that was added in one of the pauses.
-      else for (const [before, after] of changes) moveEntry(index, before, after)
+      if (made === undefined) for (const [before, after] of changes) moveEntry(index, before, after)
+      // An index that was added in one of the pauses is made here, however long it takes.
+      else index.buckets = made.get(name) ?? wholly(bucketsOf(index.valuesOf, objects))
     }
     this.#resourceVersion = resourceVersion
     return previous
@@ -103,15 +103,8 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
 
   *#indexed(objects: ObjectTable<T>): Generator<void, Map<string, Buckets<T>>, void> {
     const made = new Map<string, Buckets<T>>()
-    for (const [name, { valuesOf }] of this.#indexes) {
-      const index: Index<T> = { valuesOf, buckets: new Map() }
-      made.set(name, index.buckets)
-      let indexed = 0
-      for (const object of objects) {
-        moveEntry(index, undefined, object)
-        if (++indexed % OBJECTS_PER_PAUSE === 0) yield
-      }
-    }
+    for (const [name, { valuesOf }] of this.#indexes)
+      made.set(name, yield* bucketsOf(valuesOf, objects))
     return made
   }
 
@@ -155,9 +148,8 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
     if (conflicts.length > 0) throw new Error(`indexer conflict: [${conflicts.join(' ')}]`)
     for (const name of names) {
       if (name === NAMESPACE_INDEX || this.#indexes.has(name)) continue
-      const index: Index<T> = { valuesOf: indexes[name]!, buckets: new Map() }
-      for (const object of this.#objects) moveEntry(index, undefined, object)
-      this.#indexes.set(name, index)
+      const valuesOf = indexes[name]!
+      this.#indexes.set(name, { valuesOf, buckets: wholly(bucketsOf(valuesOf, this.#objects)) })
     }
   }
 
@@ -202,6 +194,27 @@ export class Store<T extends KubernetesObject> implements Lister<T> {
 const NO_VALUES: readonly string[] = []
 
 /** Buckets hold the objects themselves, so that a read needs no second look-up: every change goes through here. */
+/** Pauses on the way; complete when it ends. */
+function* bucketsOf<T extends KubernetesObject>(
+  valuesOf: IndexFunction<T>,
+  objects: ObjectTable<T>,
+): Generator<void, Buckets<T>, void> {
+  const buckets: Buckets<T> = new Map()
+  let indexed = 0
+  for (const object of objects) {
+    for (const value of valuesOf(object)) putIn(buckets, value, object)
+    if (++indexed % OBJECTS_PER_PAUSE === 0) yield
+  }
+  return buckets
+}
+
+function wholly<R>(steps: Generator<void, R, void>): R {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
 function moveEntry<T extends KubernetesObject>(
   { valuesOf, buckets }: Index<T>,
   previous: T | undefined,
