@@ -93,6 +93,22 @@ test('a pod that is seen before its node was looked at waits for that; of a node
   assert.equal(sync('ns/p').writes.length, 1)
 })
 
+test('a pod that comes to a ready node is left alone, unless the node was down when it was last looked at', () => {
+  const up: Node = { ...node('n'), status: { conditions: [condition('Ready', 'True')] } }
+  const down: Node = { ...node('n'), status: { conditions: [condition('Ready', 'Unknown')] } }
+  const ready = { ...lost, ready: condition('Ready', 'True') }
+  const keys = (cached: readonly Node[], record: HealthRecord | undefined): unknown[] => {
+    const { watches } = podLogic({ informers: fakeInformers([...cached]) }, () => record, 5_000)
+    return [...watches[0]!.onUpdate!(unbound, pod('p', 'n'))]
+  }
+  assert.deepEqual(keys([up], undefined), [])
+  assert.deepEqual(keys([up], ready), [])
+  assert.deepEqual(keys([up], { ...lost, ready: undefined }), [])
+  assert.deepEqual(keys([up], lost), ['ns/p'])
+  assert.deepEqual(keys([down], ready), ['ns/p'])
+  assert.deepEqual(keys([], undefined), ['ns/p'])
+})
+
 test('a namesake on the same node is another pod', () => {
   const [watch] = podLogic({ informers: fakeInformers() }, () => undefined, 5_000).watches
   const before = pod('p', 'n')

@@ -60,7 +60,12 @@ export function podLogic(
 ): KeyedController<BoundPod> {
   const pods = informers.informer(resources.pods)
   const nodes = informers.informer(resources.nodes)
-  const keysOf = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [keyOf(pod)] : [])
+  const observe = (pod: Pod): BoundPod => {
+    const nodeName = pod.spec?.nodeName ?? ''
+    return { pod, record: recordOf(nodeName), node: nodes.lister.get(undefined, nodeName) }
+  }
+  const keysOf = (pod: Pod): readonly string[] =>
+    !pod.spec?.nodeName || isLeftAlone(observe(pod)) ? [] : [keyOf(pod)]
   return {
     queueName: POD_QUEUE,
     workers: POD_WORKERS,
@@ -80,12 +85,22 @@ export function podLogic(
     alsoAwait: [nodes],
     observe(key) {
       const pod = pods.lister.getByKey(key)
-      if (pod === undefined) return undefined
-      const nodeName = pod.spec?.nodeName ?? ''
-      return { pod, record: recordOf(nodeName), node: nodes.lister.get(undefined, nodeName) }
+      return pod && observe(pod)
     },
     reconcile: (bound) => reconcilePod(bound, passEveryMs),
   }
+}
+
+/**
+ * Most pods: their node is ready, and was when it was last looked at. The pass that finds it otherwise notes that before it lists pods,
+ * and the cache has a pod before its watch tells of it, so that one of the two sees the other.
+ */
+function isLeftAlone({ record, node }: BoundPod): boolean {
+  return node !== undefined && readyOf(node)?.status === 'True' && !isRecordedAsDown(record)
+}
+
+function isRecordedAsDown(record: HealthRecord | undefined): boolean {
+  return record?.ready !== undefined && record.ready.status !== 'True'
 }
 
 function* reconcilePod({ pod, record, node }: BoundPod, passEveryMs: number): Reconcile {
@@ -97,7 +112,7 @@ function* reconcilePod({ pod, record, node }: BoundPod, passEveryMs: number): Re
   }
   const nodeName = pod.spec?.nodeName ?? ''
   if (node === undefined) return { error: new Error(`node ${nodeName} is not in the cache`) }
-  if (record.ready === undefined || record.ready.status === 'True') return
+  if (!isRecordedAsDown(record)) return
   const error = yield* markPodsNotReady([pod], nodeName)
   return error === undefined ? undefined : { error }
 }

@@ -8,7 +8,6 @@ import { WorkClock, startLoop, statusError, testContext } from '@gyropilot/runti
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { node, noExecute, pod, tolerating } from './fixtures.ts'
 import { taintEvictionController } from './index.ts'
-import { podHandler } from './watches.ts'
 
 /** A controller at work on these objects. */
 async function evicting(
@@ -401,17 +400,23 @@ test('an update that changes neither tolerations nor node, or no NoExecute taint
   assert.deepEqual(world.deleted(), ['p'])
 })
 
-test('a pod on no node is not looked at before it is bound, nor when it changes; its deletion is', () => {
-  const keys: string[] = []
-  const { onAdd, onUpdate, onDelete } = podHandler((key) => keys.push(key))
-  const unbound = pod('a', { node: '' })
-  onAdd?.(unbound, true)
-  onUpdate?.(unbound, pod('a', { node: '', tolerations: [tolerating('t')] }))
-  onUpdate?.(pod('a', { node: 'm' }), unbound)
-  assert.deepEqual(keys, [])
-  onUpdate?.(unbound, pod('a'))
-  onDelete?.(unbound)
-  assert.deepEqual(keys, ['test/a/n', 'test/a/'])
+test('only pods that a taint may concern are items: of nodes that have one, and those that wait', async (t) => {
+  const patient = [tolerating('a', 60)]
+  const untouched = pod('p', { node: 'm' })
+  const world = await evicting(
+    t,
+    [node('m'), tainted],
+    [untouched, pod('q', { tolerations: patient })],
+  )
+  const items = (): number | undefined =>
+    world.metrics.value('workqueue_adds_total', { name: 'noexec_taint_pod' })
+  assert.equal(items(), 1, 'the pod on the tainted node')
+  await world.setPod(pod('p', { node: 'm', tolerations: patient }))
+  await world.removePod(untouched)
+  assert.equal(items(), 1)
+  await world.setNode(node('n'))
+  await world.removePod(pod('q', { tolerations: patient }))
+  assert.equal(items(), 1, 'its timer went with the taint')
 })
 
 test('nodes that wait are judged before a pod, also where it was told of first', async (t) => {

@@ -19,6 +19,7 @@ import { evictionMetrics } from './metrics.ts'
 import type { EvictionMetrics } from './metrics.ts'
 import { noExecuteTaints, stayingTimeSeconds } from './toleration-time.ts'
 import { itemOfKey, nodeHandler, podHandler } from './watches.ts'
+import type { PodConcerns } from './watches.ts'
 
 /**
  * Judges pods when their tolerations or their node's taints change, and keeps a timer for each pod that may stay for a while.
@@ -53,7 +54,7 @@ export class TaintEviction implements RunnableController {
     this.#metrics = evictionMetrics(metrics)
     this.#timers = new EvictionTimers(clock)
     this.#registrations = [
-      this.#pods.addHandler(podHandler((key) => this.#podQueue.add(key))),
+      this.#pods.addHandler(podHandler(this.#concerns(), (key) => this.#podQueue.add(key))),
       this.#nodes.addHandler(nodeHandler((key) => this.#nodeQueue.add(key))),
     ]
   }
@@ -95,6 +96,17 @@ export class TaintEviction implements RunnableController {
             : this.#syncPodAfterNodes(key, signal),
       }),
     ])
+  }
+
+  #concerns(): PodConcerns {
+    return {
+      hasNoExecuteTaints: (nodeName) => {
+        const node = this.#nodes.lister.get(undefined, nodeName)
+        return node !== undefined && noExecuteTaints(node).length > 0
+      },
+      isWaiting: (namespace, name) =>
+        !this.#timers.isEmpty && this.#timers.pendingUid(`${namespace}/${name}`) !== undefined,
+    }
   }
 
   /** A pod is judged by what is known of nodes by now. Of a large cluster that comes up, these are all nodes with all their pods. */

@@ -2,8 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { EventHandler } from '@gyropilot/runtime'
 import { node, noExecute, pod, tolerating } from './fixtures.ts'
 import { itemOfKey, nodeHandler, podHandler } from './watches.ts'
+
+interface World {
+  readonly tainted?: string
+  readonly waiting?: string
+}
+
+function told({ tainted, waiting }: World, tell: (handler: EventHandler<Pod>) => void): string[] {
+  const keys: string[] = []
+  const concerns = {
+    hasNoExecuteTaints: (nodeName: string) => nodeName === tainted,
+    isWaiting: (namespace: string, name: string) => `${namespace}/${name}` === waiting,
+  }
+  tell(podHandler(concerns, (key) => keys.push(key)))
+  return keys
+}
 
 const updates: readonly (readonly [string, Pod, Pod, readonly string[]])[] = [
   ['that says the same', pod('p'), pod('p'), []],
@@ -20,22 +36,36 @@ const updates: readonly (readonly [string, Pod, Pod, readonly string[]])[] = [
     'with other tolerations of one that is not bound',
     pod('p', { node: '' }),
     pod('p', { node: '', tolerations: [tolerating('a')] }),
-    [],
+    ['test/p/'],
   ],
 ]
 for (const [title, previous, current, expected] of updates) {
-  test(`an update ${title}: ${expected.length === 0 ? 'not looked at' : 'looked at'}`, () => {
-    const keys: string[] = []
-    podHandler((key) => keys.push(key)).onUpdate?.(previous, current)
-    assert.deepEqual(keys, expected)
+  test(`an update ${title}: ${expected.length === 0 ? 'not looked at' : 'looked at where it matters'}`, () => {
+    const update = (world: World): string[] =>
+      told(world, (handler) => handler.onUpdate?.(previous, current))
+    const isBound = current.spec?.nodeName !== undefined
+    assert.deepEqual(update({ waiting: 'test/p' }), expected)
+    assert.deepEqual(update({ tainted: 'n' }), isBound ? expected : [])
+    assert.deepEqual(update({ tainted: 'm', waiting: 'test/q' }), [])
   })
 }
 
+test('a new or deleted pod is looked at where its node has taints, or one of its name waits', () => {
+  for (const tell of [
+    (handler: EventHandler<Pod>) => handler.onAdd?.(pod('p'), true),
+    (handler: EventHandler<Pod>) => handler.onDelete?.(pod('p')),
+  ]) {
+    assert.deepEqual(told({ tainted: 'n' }, tell), ['test/p/n'])
+    assert.deepEqual(told({ waiting: 'test/p' }, tell), ['test/p/n'])
+    assert.deepEqual(told({ tainted: 'm', waiting: 'test/q' }, tell), [])
+  }
+})
+
 test('a deleted pod is looked at as it was last known, if it was', () => {
-  const keys: string[] = []
-  const { onDelete } = podHandler((key) => keys.push(key))
-  onDelete?.(new DeletedFinalStateUnknown<Pod>('test/p', pod('p')))
-  onDelete?.(new DeletedFinalStateUnknown<Pod>('test/p', undefined))
+  const keys = told({ waiting: 'test/p' }, ({ onDelete }) => {
+    onDelete?.(new DeletedFinalStateUnknown<Pod>('test/p', pod('p')))
+    onDelete?.(new DeletedFinalStateUnknown<Pod>('test/p', undefined))
+  })
   assert.deepEqual(keys, ['test/p/n'])
 })
 

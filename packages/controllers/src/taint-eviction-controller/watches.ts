@@ -23,26 +23,41 @@ export function itemOfKey(key: string): PodItem {
   return { namespace, name, nodeName }
 }
 
+/** What makes a pod worth an item. */
+export interface PodConcerns {
+  /** By the node as the cache has it now. */
+  hasNoExecuteTaints(nodeName: string): boolean
+  /** Whether a pod of this name waits for its end. */
+  isWaiting(namespace: string, name: string): boolean
+}
+
 /**
- * A pod on no node has nothing to fear from taints, and most pods are new on no node: they are not judged at all. Their deletion is
- * told nevertheless: under the same name there may have been one that was bound.
+ * Of a pod that neither has a timer nor is on a node with NoExecute taints an item would come to nothing, and so are nearly all.
+ * Nothing is missed: the cache has the pod before its handler is called, so that the item of a node that gets a taint later finds it.
+ * Under the name of a pod on no node, or of one that is gone, there may have been one that has a timer.
  */
-export function podHandler(enqueue: (key: string) => void): EventHandler<Pod> {
+export function podHandler(
+  { hasNoExecuteTaints, isWaiting }: PodConcerns,
+  enqueue: (key: string) => void,
+): EventHandler<Pod> {
+  const told = (pod: Pod): void => {
+    const { namespace = '', name = '' } = pod.metadata ?? {}
+    const nodeName = pod.spec?.nodeName ?? ''
+    if (isWaiting(namespace, name) || (nodeName !== '' && hasNoExecuteTaints(nodeName)))
+      enqueue(keyOfItem({ namespace, name, nodeName }))
+  }
   return {
-    onAdd(pod) {
-      if (pod.spec?.nodeName) enqueue(keyOfPod(pod))
-    },
+    onAdd: told,
     onUpdate(previous, current) {
       // Deleted and made anew while the watch had a gap.
       const isOther = previous.metadata?.uid !== current.metadata?.uid
-      if (!isOther && !current.spec?.nodeName) return
       const isMoved = previous.spec?.nodeName !== current.spec?.nodeName
       const toleratesOther = !semanticEqual(previous.spec?.tolerations, current.spec?.tolerations)
-      if (isOther || isMoved || toleratesOther) enqueue(keyOfPod(current))
+      if (isOther || isMoved || toleratesOther) told(current)
     },
     onDelete(deleted) {
       const pod = lastKnown(deleted)
-      if (pod !== undefined) enqueue(keyOfPod(pod))
+      if (pod !== undefined) told(pod)
     },
   }
 }
@@ -58,11 +73,6 @@ export function nodeHandler(enqueue: (key: string) => void): EventHandler<Node> 
       enqueue(deleted instanceof DeletedFinalStateUnknown ? deleted.key : nameOf(deleted))
     },
   }
-}
-
-function keyOfPod({ metadata, spec }: Pod): string {
-  const { namespace = '', name = '' } = metadata ?? {}
-  return keyOfItem({ namespace, name, nodeName: spec?.nodeName ?? '' })
 }
 
 function nameOf({ metadata }: Node): string {
