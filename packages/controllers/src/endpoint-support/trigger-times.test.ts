@@ -30,6 +30,15 @@ test('a time counts only when it is later than the one known', () => {
   assert.equal(times.next(service(), [pod({ readySince: at(5) })]), at(5))
 })
 
+test('times are known by pod, in whatever order they come', () => {
+  const times = new TriggerTimes()
+  const [a, b, c] = ['a', 'b', 'c'].map((name, index) => pod({ name, readySince: at(index + 1) }))
+  times.next(service(), [a!, b!, c!])
+  assert.equal(times.next(service(), [c!, a!]), undefined)
+  assert.equal(times.next(service(), [a!, c!]), undefined)
+  assert.equal(times.next(service(), [c!, b!, a!]), at(2))
+})
+
 test('a pod that went and came back is new; one without a time never is', () => {
   const times = new TriggerTimes()
   times.next(service(), [pod({ readySince: at(5) })])

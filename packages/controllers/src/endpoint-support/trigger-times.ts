@@ -8,9 +8,12 @@ import { formatTime } from '@gyropilot/foundation'
 
 export const TRIGGER_TIME_ANNOTATION = 'endpoints.kubernetes.io/last-change-trigger-time'
 
+/** Lists and no map: one entry of it would cost several times as much, and pods come in the same order again and again. */
 interface KnownTimes {
   readonly serviceMs: number
-  readonly podMs: ReadonlyMap<string, number>
+  readonly podNames: readonly string[]
+  /** Of the pods, in their order. */
+  readonly podMs: readonly number[]
 }
 
 /** Remembers per Service what was already passed on. In memory only: a restart starts over. */
@@ -26,24 +29,40 @@ export class TriggerTimes {
     const key = keyOf(service)
     const known = this.#known.get(key)
     const serviceMs = parseTime(service.metadata?.creationTimestamp) ?? -Infinity
-    const podMs = new Map<string, number>()
+    const podKnownMs = timesByPod(known)
+    const podNames: string[] = []
+    const podMs: number[] = []
     let earliestMs = Infinity
     for (const pod of pods) {
       const ready = findCondition(pod.status?.conditions, 'Ready')
       const timeMs = parseTime(ready?.lastTransitionTime)
       if (timeMs === undefined) continue
       const name = pod.metadata?.name ?? ''
-      podMs.set(name, timeMs)
-      if (timeMs > (known?.podMs.get(name) ?? -Infinity)) earliestMs = Math.min(earliestMs, timeMs)
+      const knownMs = podKnownMs(name, podNames.length)
+      podNames.push(name)
+      podMs.push(timeMs)
+      if (timeMs > knownMs) earliestMs = Math.min(earliestMs, timeMs)
     }
     if (serviceMs > (known?.serviceMs ?? -Infinity)) earliestMs = Math.min(earliestMs, serviceMs)
-    this.#known.set(key, { serviceMs, podMs })
+    this.#known.set(key, { serviceMs, podNames, podMs })
     const timeMs = known === undefined ? serviceMs : earliestMs
     return Number.isFinite(timeMs) ? formatTime(timeMs) : undefined
   }
 
   forget(key: string): void {
     this.#known.delete(key)
+  }
+}
+
+/** What was known of a pod, which is likely to be at `place`; -Infinity: nothing. */
+function timesByPod(known: KnownTimes | undefined): (name: string, place: number) => number {
+  if (known === undefined) return () => -Infinity
+  const { podNames, podMs } = known
+  let places: Map<string, number> | undefined
+  return (name, place) => {
+    if (podNames[place] === name) return podMs[place]!
+    places ??= new Map(podNames.map((known, index) => [known, index]))
+    return podMs[places.get(name) ?? -1] ?? -Infinity
   }
 }
 
