@@ -12,7 +12,7 @@ import {
   create,
 } from './index.ts'
 import type { KeyedController, Reconcile } from './index.ts'
-import { DeletedFinalStateUnknown } from './informer.ts'
+import { DeletedFinalStateUnknown, keyOfDeleted } from './informer.ts'
 import { keysOf, testContext } from './testing/index.ts'
 
 const NAMESPACE = 'default'
@@ -43,7 +43,7 @@ function podKeeper() {
         type: resources.configmaps,
         onAdd: (map: ConfigMap) => [keyOf(map)],
         onUpdate: (_: ConfigMap, map: ConfigMap) => [keyOf(map)],
-        onDelete: (map) => [map instanceof DeletedFinalStateUnknown ? map.key : keyOf(map)],
+        onDelete: (map) => [keyOfDeleted(map)],
       },
       {
         type: resources.pods,

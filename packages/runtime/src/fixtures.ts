@@ -5,7 +5,7 @@ import type { KeyedController } from './controller.ts'
 import type { Reconcile } from './effects.ts'
 import type { World } from './effects-interpreter.ts'
 import { createExpectations } from './expectations.ts'
-import { DeletedFinalStateUnknown } from './informer.ts'
+import { keyOfDeleted } from './informer.ts'
 import { runKeyedController } from './keyed-controller.ts'
 import { FakeServer, testClock, testContext } from './testing/index.ts'
 import type { TestContext } from './testing/index.ts'
@@ -54,9 +54,7 @@ export function controllerOf(
           type: resources.configmaps,
           onAdd: (object) => [keyOf(object)],
           onUpdate: (_, object) => [keyOf(object)],
-          onDelete: (object) => [
-            object instanceof DeletedFinalStateUnknown ? object.key : keyOf(object),
-          ],
+          onDelete: (object) => [keyOfDeleted(object)],
         },
       ],
       observe: (key) => lister.getByKey(key),

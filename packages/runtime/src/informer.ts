@@ -2,6 +2,7 @@
  * What controllers see of informers: handlers, listers, and whether the cache is filled. Implementations: SharedInformer.
  * Contract: docs/behaviour/runtime/informers.md.
  */
+import { keyOf } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 
 /** A deletion whose last state was missed: the object is the last one the cache knew. */
@@ -13,6 +14,18 @@ export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObj
     this.key = key
     this.object = object
   }
+}
+
+/** The key of what a handler is told of, also where its last state is not known. */
+export function keyOfDeleted(deleted: KubernetesObject | DeletedFinalStateUnknown): string {
+  return deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
+}
+
+/** The last state that the cache knew. */
+export function lastStateOf<T extends KubernetesObject>(
+  deleted: T | DeletedFinalStateUnknown<T>,
+): T | undefined {
+  return deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@gyropilot/api'
-import { groupResourceOf, keyOf } from '@gyropilot/api'
+import { groupResourceOf } from '@gyropilot/api'
 import type { Logger } from '@gyropilot/foundation'
 import { errorText, withDeadline } from '@gyropilot/foundation'
 import type {
@@ -15,7 +15,7 @@ import type { Verdict, Write } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
 import { EXPECTATIONS_TIMEOUT_MS } from './expectations.ts'
-import { DeletedFinalStateUnknown } from './informer.ts'
+import { DeletedFinalStateUnknown, keyOfDeleted } from './informer.ts'
 import type { EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { StatusPace } from './status-pace.ts'
@@ -245,7 +245,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       cause: Reason['cause'],
       object: KubernetesObject | DeletedFinalStateUnknown,
     ): void => {
-      const reason = this.#context.trace && { cause, object: `${resource} ${keyOfHandled(object)}` }
+      const reason = this.#context.trace && { cause, object: `${resource} ${keyOfDeleted(object)}` }
       for (const key of keys) this.enqueue(key, reason)
     }
     const handler: EventHandler<KubernetesObject> = {}
@@ -283,8 +283,4 @@ async function allSynced(
 ): Promise<boolean> {
   const synced = await Promise.all(sources.map((source) => source.whenSynced(signal)))
   return synced.every((done) => done)
-}
-
-function keyOfHandled(object: KubernetesObject | DeletedFinalStateUnknown): string {
-  return object instanceof DeletedFinalStateUnknown ? object.key : keyOf(object)
 }

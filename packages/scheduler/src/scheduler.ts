@@ -8,7 +8,7 @@ import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown, yieldIfLong } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, lastStateOf, yieldIfLong } from '@gyropilot/runtime'
 import type { InformerFactory, SeriesEventRecorder } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
 import { filtersWith } from './filters/index.ts'
@@ -130,7 +130,7 @@ export class Scheduler {
         this.#podChanged(pod, before)
       },
       onDelete: (gone) => {
-        const pod = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        const pod = lastStateOf(gone)
         if (pod !== undefined) this.#podRemoved(pod)
       },
     })

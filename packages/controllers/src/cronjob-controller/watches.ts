@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/cronjob-controller.md, Watches and keys. */
 import { controllerOf, keyOf, resources } from '@gyropilot/api'
 import type { CronJob, Job, TimeZone } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { resolveController, sameController } from '../workload-support/ownership.ts'
 import { nextDelayMs } from './missed-time.ts'
@@ -29,9 +29,7 @@ export function cronJobWatch(settings: CronJobWatchSettings): Watch<CronJob> {
       if (typeof due === 'string') return []
       return [{ key: keyOf(current), afterMs: nextDelayMs(current, nowMs(), due) }]
     },
-    onDelete: (cronJob) => [
-      cronJob instanceof DeletedFinalStateUnknown ? cronJob.key : keyOf(cronJob),
-    ],
+    onDelete: (cronJob) => [keyOfDeleted(cronJob)],
   }
 }
 

@@ -5,7 +5,7 @@
 import { controllerOf, isPodReady, isTerminating, keyOf, resources } from '@gyropilot/api'
 import type { ControllerRevision, DaemonSet, KubernetesObject, Pod } from '@gyropilot/api'
 import type { Expectations, Lister, QueueKey, Watch } from '@gyropilot/runtime'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import { selectsOrphan } from '../workload-support/label-selector.ts'
 import { resolveController, sameController, sameLabels } from '../workload-support/ownership.ts'
 import { podKey } from '../workload-support/pod-control.ts'
@@ -19,7 +19,7 @@ export function daemonSetWatch(expectations: Expectations): Watch<DaemonSet> {
       return [keyOf(current)]
     },
     onDelete(deleted) {
-      const key = deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
+      const key = keyOfDeleted(deleted)
       expectations.delete(key)
       return [key]
     },

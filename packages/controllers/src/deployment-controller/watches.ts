@@ -4,7 +4,7 @@
  */
 import { controllerOf, keyOf, resources } from '@gyropilot/api'
 import type { Deployment, Pod, ReplicaSet } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Lister, Watch } from '@gyropilot/runtime'
 import { selectsOrphan } from '../workload-support/label-selector.ts'
 import {
@@ -21,9 +21,7 @@ export const deploymentWatch: Watch<Deployment> = {
   type: resources.deployments,
   onAdd: (deployment) => [keyOf(deployment)],
   onUpdate: (_, deployment) => [keyOf(deployment)],
-  onDelete: (deployment) => [
-    deployment instanceof DeletedFinalStateUnknown ? deployment.key : keyOf(deployment),
-  ],
+  onDelete: (deployment) => [keyOfDeleted(deployment)],
 }
 
 export function replicaSetWatch(deployments: Lister<Deployment>): Watch<ReplicaSet> {

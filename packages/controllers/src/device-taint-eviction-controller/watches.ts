@@ -1,7 +1,7 @@
 /** Which events change what must go. Contract: docs/behaviour/controllers/device-taint-eviction-controller.md, Watches and keys. */
 import { resources } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { lastStateOf } from '@gyropilot/runtime'
 import type { QueueKey, Watch } from '@gyropilot/runtime'
 import { DEVICE_TAINT_RULES } from './device-taint-rule.ts'
 import type { Evictions } from './evictions.ts'
@@ -13,7 +13,7 @@ export function watchesOf(evictions: Evictions, withRules: boolean): readonly Wa
       onAdd: (pod) => evictions.podChanged(undefined, pod),
       onUpdate: (before, pod) => evictions.podChanged(before, pod),
       onDelete(deleted) {
-        const pod = lastKnown(deleted)
+        const pod = lastStateOf(deleted)
         if (pod !== undefined) evictions.podDeleted(pod)
         return []
       },
@@ -35,14 +35,8 @@ function watch<T extends KubernetesObject>(
     onAdd: (object) => changed(undefined, object),
     onUpdate: changed,
     onDelete(deleted) {
-      const object = lastKnown(deleted)
+      const object = lastStateOf(deleted)
       return object === undefined ? [] : changed(object, undefined)
     },
   }
-}
-
-function lastKnown<T extends KubernetesObject>(
-  deleted: T | DeletedFinalStateUnknown<T>,
-): T | undefined {
-  return deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
 }

@@ -5,7 +5,7 @@
 import { keyOf, resources } from '@gyropilot/api'
 import type { Pod, PodDisruptionBudget } from '@gyropilot/api'
 import { byString } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { EventRecord, Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { selectorQuery } from '../workload-support/label-selector.ts'
 import { staleAfterMs } from './stale-condition.ts'
@@ -14,7 +14,7 @@ export const budgetWatch: Watch<PodDisruptionBudget> = {
   type: resources.poddisruptionbudgets,
   onAdd: (budget) => [keyOf(budget)],
   onUpdate: (_, current) => [keyOf(current)],
-  onDelete: (budget) => [budget instanceof DeletedFinalStateUnknown ? budget.key : keyOf(budget)],
+  onDelete: (budget) => [keyOfDeleted(budget)],
 }
 
 /** Looks at the labels of now: a budget that matched only earlier ones learns of it with its next event. */

@@ -1,14 +1,12 @@
 /** Every event of a Service concerns that Service. */
 import { keyOf, resources } from '@gyropilot/api'
 import type { Service } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { keyOfDeleted } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 
 export const serviceWatch: Watch<Service> = {
   type: resources.services,
   onAdd: (service) => [keyOf(service)],
   onUpdate: (_, current) => [keyOf(current)],
-  onDelete: (service) => [
-    service instanceof DeletedFinalStateUnknown ? service.key : keyOf(service),
-  ],
+  onDelete: (service) => [keyOfDeleted(service)],
 }

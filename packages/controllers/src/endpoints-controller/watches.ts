@@ -5,16 +5,14 @@
  */
 import { keyOf, resources } from '@gyropilot/api'
 import type { Endpoints } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { keyOfDeleted } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import { isLeaderLock } from '../endpoint-support/leader-annotation.ts'
 
 /** Somebody deleted them: they are made anew. */
 export const endpointsWatch: Watch<Endpoints> = {
   type: resources.endpoints,
-  onDelete: (endpoints) => [
-    endpoints instanceof DeletedFinalStateUnknown ? endpoints.key : keyOf(endpoints),
-  ],
+  onDelete: (endpoints) => [keyOfDeleted(endpoints)],
 }
 
 /** Keys to look at once at the start: Endpoints whose Service went while nobody watched. */

@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/horizontal-pod-autoscaler-controller.md, Watches and keys. */
 import { keyOf, resources } from '@gyropilot/api'
 import type { HorizontalPodAutoscaler } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { keyOfDeleted } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 
 interface AutoscalersSeen {
@@ -26,7 +26,7 @@ export function autoscalerWatch(
     onUpdate: (_, current) => later(current),
     // Its key is on its way already, and finds it gone.
     onDelete(autoscaler) {
-      deleted(autoscaler instanceof DeletedFinalStateUnknown ? autoscaler.key : keyOf(autoscaler))
+      deleted(keyOfDeleted(autoscaler))
       return []
     },
   }

@@ -11,7 +11,7 @@ import {
   resources,
 } from '@gyropilot/api'
 import type { Job, Pod } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Expectations, Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { isJobFinished } from '../workload-support/job-finish.ts'
 import { selectsOrphan } from '../workload-support/label-selector.ts'
@@ -52,7 +52,7 @@ export function jobWatch({ expectations, memory, metrics, nowMs }: WatchState): 
       if (deadlineMs !== undefined) keys.push({ key, afterMs: Math.max(0, deadlineMs - nowMs()) })
       return keys
     },
-    onDelete: (job) => [job instanceof DeletedFinalStateUnknown ? job.key : keyOf(job)],
+    onDelete: (job) => [keyOfDeleted(job)],
   }
 }
 

@@ -1,7 +1,7 @@
 /** Which namespaces are looked at. Contract: docs/behaviour/controllers/namespace-controller.md, Watches and keys. */
 import { isTerminating, keyOf, resources, splitKey } from '@gyropilot/api'
 import type { KubernetesObject, Namespace, ResourceType } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { DELETION_GRACE_MS, LARGE_GRACE_MS } from './config.ts'
 import type { DeletionPauses } from './deletion-pause.ts'
@@ -19,7 +19,7 @@ export function namespaceWatch(resyncPeriodMs: number, pauses: DeletionPauses): 
     onAdd: afterGrace,
     onUpdate: (_, namespace) => afterGrace(namespace),
     onDelete(gone) {
-      pauses.forget(gone instanceof DeletedFinalStateUnknown ? gone.key : keyOf(gone))
+      pauses.forget(keyOfDeleted(gone))
       return []
     },
   }

@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Watches and keys. */
 import { keyOf, resources } from '@gyropilot/api'
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { lastStateOf } from '@gyropilot/runtime'
 import type { EventHandler, Watch } from '@gyropilot/runtime'
 import type { Populator } from './populator.ts'
 import type { Reconciler } from './reconciler.ts'
@@ -26,7 +26,7 @@ export function podHandler(
       seen(pod)
     },
     onDelete(deleted) {
-      const pod = lastKnown(deleted)
+      const pod = lastStateOf(deleted)
       if (pod !== undefined && isUnderWay()) populator.podGone(pod)
     },
   }
@@ -49,7 +49,7 @@ export function nodeHandler({ isUnderWay }: Begun, reconciler: Reconciler): Even
         reconciler.nodeStatusNeeded(node.metadata?.name ?? '')
     },
     onDelete(deleted) {
-      const node = lastKnown(deleted)
+      const node = lastStateOf(deleted)
       if (node === undefined || !isUnderWay()) return
       desired.forget(node.metadata?.name ?? '')
       reconciler.actual.nodeUses(node.metadata?.name ?? '', node.status?.volumesInUse ?? [])
@@ -78,8 +78,4 @@ export const claimWatch: Watch<PersistentVolumeClaim> = {
   type: resources.persistentvolumeclaims,
   onAdd: (claim) => [keyOf(claim)],
   onUpdate: (_, claim) => [keyOf(claim)],
-}
-
-function lastKnown<T extends Node | Pod>(deleted: T | DeletedFinalStateUnknown<T>): T | undefined {
-  return deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
 }

@@ -6,7 +6,7 @@
 import { isPodFinished, keyOf, resources } from '@gyropilot/api'
 import type { KubernetesObject, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import type { Binder } from './binder.ts'
 import { recycledVolume } from './volumes/recycle.ts'
@@ -17,7 +17,7 @@ function every<T extends KubernetesObject>(type: ResourceType<T>): Watch<T> {
     type,
     onAdd: (object) => [keyOf(object)],
     onUpdate: (_, current) => [keyOf(current)],
-    onDelete: (gone) => [gone instanceof DeletedFinalStateUnknown ? gone.key : keyOf(gone)],
+    onDelete: (gone) => [keyOfDeleted(gone)],
   }
 }
 

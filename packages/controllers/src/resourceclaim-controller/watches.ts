@@ -3,15 +3,8 @@
  * Contract: docs/behaviour/controllers/resourceclaim-controller.md, Watches and keys.
  */
 import { POD_GROUPS, keyOf, namedClaims, podClaimNames, resources } from '@gyropilot/api'
-import type {
-  ClaimUser,
-  KubernetesObject,
-  Pod,
-  PodGroup,
-  ResourceClaim,
-  ResourceClaimTemplate,
-} from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import type { ClaimUser, Pod, PodGroup, ResourceClaim, ResourceClaimTemplate } from '@gyropilot/api'
+import { keyOfDeleted, lastStateOf } from '@gyropilot/runtime'
 import type { Lister, Watch } from '@gyropilot/runtime'
 import { podsOfGroup } from '../workload-support/group-pod-index.ts'
 import { sharingGroupOf } from './claim-users.ts'
@@ -69,7 +62,7 @@ function userEvents<T extends ClaimUser>(
       previous.metadata?.uid === user.metadata?.uid
         ? keysOfUser(user)
         : new Set([...gone(previous), ...keysOfUser(user)]),
-    onDelete: (deleted) => gone(lastKnown(deleted)),
+    onDelete: (deleted) => gone(lastStateOf(deleted)),
   }
 }
 
@@ -88,7 +81,7 @@ export function claimWatch(
     onAdd: changed,
     onUpdate: (_, claim) => changed(claim),
     onDelete(deleted) {
-      const key = deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
+      const key = keyOfDeleted(deleted)
       witness.claimSeen(key)
       return users(key)
     },
@@ -136,10 +129,4 @@ function keysOfGroup(group: PodGroup, caches: Caches): Keys {
     ...(groupNeedsWork(group, claimNamed) ? [podGroupKey(key)] : []),
     ...podsOfGroup(caches.pods, key).flatMap((pod) => keysOfPod(pod, caches)),
   ]
-}
-
-function lastKnown<T extends KubernetesObject>(
-  deleted: T | DeletedFinalStateUnknown<T>,
-): T | undefined {
-  return deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
 }

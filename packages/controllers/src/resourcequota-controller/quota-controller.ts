@@ -2,11 +2,11 @@ import { groupResourceOf, keyOf, resources, splitKey, standardEvaluators } from 
 import type { KubernetesObject, Pod, ResourceQuota, ResourceType } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import {
-  DeletedFinalStateUnknown,
   InterruptedByShutdown,
   RateLimitingQueue,
   interpret,
   runWorkers,
+  keyOfDeleted,
 } from '@gyropilot/runtime'
 import type {
   ControllerContext,
@@ -202,7 +202,7 @@ export class ResourceQuotaController implements RunnableController {
         if (queue !== undefined) this.#queues[queue].add(keyOf(current), this.#reason('update'))
       },
       onDelete: (deleted) => {
-        const key = deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
+        const key = keyOfDeleted(deleted)
         this.#queues.primary.add(key, this.#reason('delete'))
       },
     }
@@ -229,11 +229,7 @@ export class ResourceQuotaController implements RunnableController {
         if (evaluator && isCountedAnew(evaluator, previous, current, clock.nowMs()))
           changed('update', keyOf(current))
       },
-      onDelete: (deleted) =>
-        changed(
-          'delete',
-          deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted),
-        ),
+      onDelete: (deleted) => changed('delete', keyOfDeleted(deleted)),
     }
   }
 

@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/selinux-warning-controller.md, Watches and keys. */
 import { isPodFinished, keyOf, resources } from '@gyropilot/api'
 import type { CSIDriver, PersistentVolume, PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
 import type { VolumeCache } from './volume-cache.ts'
 
@@ -11,7 +11,7 @@ export const podWatch: Watch<Pod> = {
   onAdd: (pod) => [keyOf(pod)],
   onUpdate: (previous, pod) =>
     hasEnded(previous, pod) || previous.metadata?.uid !== pod.metadata?.uid ? [keyOf(pod)] : [],
-  onDelete: (pod) => [pod instanceof DeletedFinalStateUnknown ? pod.key : keyOf(pod)],
+  onDelete: (pod) => [keyOfDeleted(pod)],
 }
 
 function hasEnded(previous: Pod, pod: Pod): boolean {

@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/service-cidr-controller.md, Watches and keys. */
 import { keyOf, resources } from '@gyropilot/api'
 import type { IPAddress, ServiceCIDR } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Lister, Watch } from '@gyropilot/runtime'
 import { ALLOCATOR, MANAGED_BY } from './config.ts'
 import { overlaps, provides, rangesOf } from './ranges.ts'
@@ -18,9 +18,7 @@ export function serviceCidrWatch(serviceCidrs: Lister<ServiceCIDR>): Watch<Servi
       return new Set([keyOf(added), ...others.map(keyOf)])
     },
     onUpdate: (_, current) => [keyOf(current)],
-    onDelete: (deleted) => [
-      deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted),
-    ],
+    onDelete: (deleted) => [keyOfDeleted(deleted)],
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { controllerOf, isPodReady, isTerminating, keyOf, resources } from '@gyropilot/api'
 import type { Pod, StatefulSet } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import type { Lister, QueueKey, Watch } from '@gyropilot/runtime'
 import { selectsOrphan } from '../workload-support/label-selector.ts'
 import { resolveController, sameController, sameLabels } from '../workload-support/ownership.ts'
@@ -14,7 +14,7 @@ export function statefulSetWatch(): Watch<StatefulSet> {
     type: resources.statefulsets,
     onAdd: (set) => [keyOf(set)],
     onUpdate: (_previous, current) => [keyOf(current)],
-    onDelete: (set) => [set instanceof DeletedFinalStateUnknown ? set.key : keyOf(set)],
+    onDelete: (set) => [keyOfDeleted(set)],
   }
 }
 

@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/taint-eviction-controller.md, Watches and keys. */
 import { semanticEqual } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, lastStateOf } from '@gyropilot/runtime'
 import type { EventHandler } from '@gyropilot/runtime'
 import { noExecuteTaints } from './toleration-time.ts'
 
@@ -56,7 +56,7 @@ export function podHandler(
       if (isOther || isMoved || toleratesOther) told(current)
     },
     onDelete(deleted) {
-      const pod = lastKnown(deleted)
+      const pod = lastStateOf(deleted)
       if (pod !== undefined) told(pod)
     },
   }
@@ -77,8 +77,4 @@ export function nodeHandler(enqueue: (key: string) => void): EventHandler<Node> 
 
 function nameOf({ metadata }: Node): string {
   return metadata?.name ?? ''
-}
-
-function lastKnown(deleted: Pod | DeletedFinalStateUnknown<Pod>): Pod | undefined {
-  return deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
 }

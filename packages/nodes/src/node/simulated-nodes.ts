@@ -7,7 +7,7 @@ import type { Node, Pod } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import { uuid } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown, yieldIfLong } from '@gyropilot/runtime'
+import { lastStateOf, yieldIfLong } from '@gyropilot/runtime'
 import type { EventRecorder, Informer, InformerFactory } from '@gyropilot/runtime'
 import { refusalOf } from '../capacity/admission.ts'
 import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
@@ -106,7 +106,7 @@ export class SimulatedNodes {
         this.#changed(pod)
       },
       onDelete: (gone) => {
-        const pod = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        const pod = lastStateOf(gone)
         if (pod !== undefined) this.#removed(pod)
       },
     })

@@ -9,7 +9,7 @@ import {
 import type { PersistentVolume, VolumeAttachment } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { lastStateOf } from '@gyropilot/runtime'
 import { OperationRefused } from './driver-backend.ts'
 import { DRIVER } from './driver-objects.ts'
 import { KeyedLoop } from './keyed-loop.ts'
@@ -41,7 +41,7 @@ export class Attacher {
         if (!isForUsTheSame(before, attachment)) this.#changed(attachment)
       },
       onDelete: (gone) => {
-        const attachment = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        const attachment = lastStateOf(gone)
         if (attachment !== undefined) this.#changed(attachment)
       },
     })

@@ -11,7 +11,7 @@ import type {
 } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { lastStateOf } from '@gyropilot/runtime'
 import type { EventRecorder, Informer, InformerFactory, Lister } from '@gyropilot/runtime'
 import type { DriverBackend } from './driver-backend.ts'
 
@@ -68,7 +68,7 @@ export function onAnyChange<T extends KubernetesObject>(
     onAdd: changed,
     onUpdate: (_, current) => changed(current),
     onDelete: (gone) => {
-      const object = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+      const object = lastStateOf(gone)
       if (object !== undefined) changed(object)
     },
   })

@@ -2,7 +2,8 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf, keyOf } from '@gyropilot/api'
 import { deepFreeze } from '@gyropilot/foundation'
 import { Store } from '../cache/store.ts'
-import { DeletedFinalStateUnknown } from '../informer.ts'
+import { keyOfDeleted } from '../informer.ts'
+import type { DeletedFinalStateUnknown } from '../informer.ts'
 import type {
   EventHandler,
   HandlerRegistration,
@@ -123,7 +124,7 @@ export class FakeInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   remove(deleted: T | DeletedFinalStateUnknown<T>): void {
-    const key = deleted instanceof DeletedFinalStateUnknown ? deleted.key : keyOf(deleted)
+    const key = keyOfDeleted(deleted)
     this.#store.delete(key)
     for (const handler of this.#handlers) handler.onDelete?.(deleted)
   }

@@ -23,7 +23,7 @@ import type {
 import type { Client } from '@gyropilot/client'
 import { errorText, uuid } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, lastStateOf } from '@gyropilot/runtime'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
 import { FilterError } from '../filters/filter-error.ts'
 import type { NamedFilter, ServedByDevices } from '../filters/index.ts'
@@ -143,7 +143,7 @@ export class DeviceClaims {
       onUpdate: (_, claim) => claimChanged(claim),
       onDelete: (gone) => {
         this.#allocated = undefined
-        const claim = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        const claim = lastStateOf(gone)
         if (claim !== undefined) this.#promised.delete(promiseKey(claim))
         else if (gone instanceof DeletedFinalStateUnknown) this.#promised.delete(gone.key)
         onChange()

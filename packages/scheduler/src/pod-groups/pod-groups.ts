@@ -3,7 +3,7 @@ import { POD_GROUPS, podGroupKeyOf, podGroupNameOf } from '@gyropilot/api'
 import type { Pod, PodGroup } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { lastStateOf } from '@gyropilot/runtime'
 import type { InformerFactory, Lister } from '@gyropilot/runtime'
 import type { GroupQuorum, GroupScheduled } from './decide-group.ts'
 import { GroupMembers } from './group-members.ts'
@@ -58,7 +58,7 @@ export class PodGroups {
         this.#changed(group)
       },
       onDelete: (gone) => {
-        const group = gone instanceof DeletedFinalStateUnknown ? gone.object : gone
+        const group = lastStateOf(gone)
         this.#status.forget(group?.metadata?.uid ?? '')
       },
     })

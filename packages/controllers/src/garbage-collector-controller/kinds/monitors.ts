@@ -1,6 +1,6 @@
 import { apiVersionOf } from '@gyropilot/api'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { lastStateOf } from '@gyropilot/runtime'
 import type { EventHandler, InformerFactory } from '@gyropilot/runtime'
 import {
   UNCOLLECTED_RESOURCES,
@@ -46,7 +46,7 @@ function graphEvents(
       onEvent({ kind: 'add', identity, object })
     },
     onDelete(deleted) {
-      const object = deleted instanceof DeletedFinalStateUnknown ? deleted.object : deleted
+      const object = lastStateOf(deleted)
       if (object !== undefined) onEvent({ kind: 'delete', identity: identityOf(object, kind) })
     },
   }

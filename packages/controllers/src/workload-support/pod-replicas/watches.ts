@@ -5,7 +5,7 @@
 import { controllerOf, isPodReady, keyOf, resources } from '@gyropilot/api'
 import type { Pod, ResourceType } from '@gyropilot/api'
 import type { Expectations, Lister, QueueKey, Watch } from '@gyropilot/runtime'
-import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
+import { DeletedFinalStateUnknown, keyOfDeleted } from '@gyropilot/runtime'
 import { selectsOrphan } from '../label-selector.ts'
 import { resolveController, sameController, sameLabels } from '../ownership.ts'
 import { podKey } from '../pod-control.ts'
@@ -23,7 +23,7 @@ export function ownerWatch<Owner extends ReplicaOwner>(
       return [keyOf(current)]
     },
     onDelete(owner) {
-      const key = owner instanceof DeletedFinalStateUnknown ? owner.key : keyOf(owner)
+      const key = keyOfDeleted(owner)
       expectations.delete(key)
       return [key]
     },
