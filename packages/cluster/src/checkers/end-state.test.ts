@@ -95,6 +95,32 @@ test('a budget that does not know all of its pods is found', () => {
   ])
 })
 
+test('a paused Deployment keeps the surge of its rollout, also when its strategy became Recreate', () => {
+  const world = (total: number, strategy: object): World => {
+    const spec = { replicas: 2, paused: true, strategy }
+    const deployment = { kind: 'Deployment', metadata: { ...metadata, uid: '2' }, spec }
+    const set = {
+      kind: 'ReplicaSet',
+      metadata: { ...metadata, ...ownedBy('Deployment', '2') },
+      spec: { replicas: total },
+    }
+    return [
+      [resources.replicasets as ResourceType, [set]],
+      [resources.deployments as ResourceType, [deployment]],
+    ]
+  }
+  const rule = 'Deployments have rolled out'
+  const rollingUpdate = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } }
+  assert.deepEqual(problems(rule, world(3, rollingUpdate)), [])
+  assert.deepEqual(problems(rule, world(4, rollingUpdate)), [
+    'paused Deployment x/a asks for 2, its ReplicaSets for 4',
+  ])
+  assert.deepEqual(problems(rule, world(4, { type: 'Recreate' })), [])
+  assert.deepEqual(problems(rule, world(1, { type: 'Recreate' })), [
+    'paused Deployment x/a asks for 2, its ReplicaSets for 1',
+  ])
+})
+
 const condition = (type: string, said: string): object => {
   const [status, reason] = said.split('/')
   return { type, status, reason }

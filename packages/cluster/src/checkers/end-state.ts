@@ -194,14 +194,18 @@ function* deployments(objects: Objects): Iterable<string> {
       )
       if (!isStuck && idle.length > limit)
         yield `${nameOf(deployment)} keeps ${idle.length} old ReplicaSets, at most ${limit}`
-    } else if (owned.length > 0 && (total < wanted || total > mostReplicas(deployment))) {
-      // Paused in the middle of a rollout it keeps its surge.
+    } else if (owned.length > 0 && (total < wanted || total > mostWhenPaused(deployment))) {
       yield `paused ${nameOf(deployment)} asks for ${wanted}, its ReplicaSets for ${total}`
     }
     const pods = owned.reduce((sum, set) => sum + activePodsOf(objects, set).length, 0)
     if ((status?.replicas ?? 0) !== pods)
       yield `the status of ${nameOf(deployment)} says ${status?.replicas ?? 0} pods, there are ${pods}`
   }
+}
+
+/** In the middle of a rollout it keeps its surge; of one whose strategy became Recreate meanwhile nobody knows how much that was. */
+function mostWhenPaused(deployment: Deployment): number {
+  return deployment.spec?.strategy?.type === 'Recreate' ? Infinity : mostReplicas(deployment)
 }
 
 const HASH_LABEL = 'pod-template-hash'
