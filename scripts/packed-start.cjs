@@ -39,6 +39,7 @@ const DEFAULTS = {
   '--memory-reducer-delay-ms': 8_000,
   '--gc-memory-reducer-start-delay-ms': 30_000,
   '--invocation-count-for-turbofan': 16_000,
+  '--compaction-max-evacuated-bytes-mb-for-reduce-memory': 12,
 }
 /** What Node loads when a server first listens, a client first connects and somebody first looks at a clock. */
 const LOADED_LATE = ['node:cluster', 'node:dns', 'node:perf_hooks']

@@ -1,3 +1,4 @@
+import { hashOfText } from '@gyropilot/foundation'
 import type { KubernetesObject } from '../object.ts'
 
 type Container = Record<string, unknown> | unknown[]
@@ -8,8 +9,6 @@ const MOST_SLOTS = 1 << 16
 const LONGEST_SINGLE_STRING = 9
 /** Longer ones would make what the tables can hold on to hard to bound. */
 const LONGEST_SHARED_STRING = 4_096
-/** Strings up to here are hashed in full, longer ones at this many places. */
-const HASHED_CHARACTERS = 32
 /** No kind comes near; it keeps objects made to hurt from exhausting the stack. */
 const DEEPEST = 64
 const PRIME = 0x01000193
@@ -80,7 +79,7 @@ export class SharedSubtrees {
 
   #shareString(value: string): string {
     if (value.length <= LONGEST_SINGLE_STRING || value.length > LONGEST_SHARED_STRING) return value
-    const hash = hashOf(value)
+    const hash = hashOfText(value)
     const known = this.#strings.at(hash)
     if (known === value) return known
     this.#strings.put(hash, value)
@@ -217,24 +216,9 @@ function mixed(hash: number): number {
 }
 
 function leafHash(value: unknown): number {
-  if (typeof value === 'string') return hashOf(value)
+  if (typeof value === 'string') return hashOfText(value)
   if (typeof value === 'number') return value | 0
   return value === true ? 1 : 2
-}
-
-function hashOf(text: string): number {
-  const { length } = text
-  let hash = length
-  if (length <= HASHED_CHARACTERS) {
-    for (let i = 0; i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
-    return mixed(hash)
-  }
-  // What differs is most often at the end: hashes, ordinals, random suffixes.
-  const ends = HASHED_CHARACTERS / 2
-  for (let i = length - ends; i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
-  const step = Math.floor((length - ends) / ends)
-  for (let i = 0; i < length - ends; i += step) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
-  return mixed(hash)
 }
 
 function isContainer(value: unknown): value is Container {

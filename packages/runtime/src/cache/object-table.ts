@@ -1,12 +1,13 @@
 import type { KubernetesObject } from '@gyropilot/api'
 import { deepEqual, keyOf } from '@gyropilot/api'
+import { TextTable } from '@gyropilot/foundation'
 
 /**
  * Objects by namespace and name; the namespace of cluster-scoped ones is empty. Two levels of maps cost about 100 bytes per object
  * less than one map by `namespace/name` and an index by namespace: the names are those in the objects, and no key is kept.
  */
 export class ObjectTable<T extends KubernetesObject> {
-  readonly #namespaces = new Map<string, Map<string, T>>()
+  readonly #namespaces = new Map<string, TextTable<T>>()
   #size = 0
 
   get size(): number {
@@ -30,26 +31,22 @@ export class ObjectTable<T extends KubernetesObject> {
   /** Adds or replaces; what was in its place is answered. */
   set(object: T): T | undefined {
     const namespace = object.metadata?.namespace ?? ''
-    const name = object.metadata?.name ?? ''
     let objects = this.#namespaces.get(namespace)
     if (objects === undefined) {
-      objects = new Map()
+      objects = new TextTable<T>(nameOf)
       this.#namespaces.set(namespace, objects)
     }
-    const previous = objects.get(name)
+    const previous = objects.set(object)
     if (previous === undefined) this.#size++
-    objects.set(name, object)
     return previous
   }
 
   /** Takes the object out and answers it. */
   delete(key: string): T | undefined {
     const namespace = namespaceIn(key)
-    const name = nameIn(key)
     const objects = this.#namespaces.get(namespace)
-    const previous = objects?.get(name)
+    const previous = objects?.delete(nameIn(key))
     if (objects === undefined || previous === undefined) return undefined
-    objects.delete(name)
     if (objects.size === 0) this.#namespaces.delete(namespace)
     this.#size--
     return previous
@@ -99,6 +96,10 @@ export function differenceOf<T extends KubernetesObject>(
   for (const object of streamed)
     if (listed.counterpartOf(object) === undefined) return `${keyOf(object)} is not in the list`
   return undefined
+}
+
+function nameOf(object: KubernetesObject): string {
+  return object.metadata?.name ?? ''
 }
 
 function namespaceIn(key: string): string {

@@ -4,6 +4,7 @@
  */
 import { hasFinalizer, isTerminating } from '@gyropilot/api'
 import type { KubernetesObject, OwnerReference } from '@gyropilot/api'
+import { TextTable } from '@gyropilot/foundation'
 import type { AbsentOwners } from './absent-owners.ts'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../config.ts'
 import { DependentKinds } from '../kinds/dependent-kinds.ts'
@@ -47,7 +48,7 @@ const NO_OWNERS: readonly OwnerReference[] = []
 export class DependencyGraph {
   /** Learned from objects whose owners were seen. */
   readonly dependentKinds = new DependentKinds()
-  readonly #nodes = new Map<string, GraphNode>()
+  readonly #nodes = new TextTable<GraphNode>((node) => node.identity.uid)
   readonly #absentOwners: AbsentOwners
   #created = 0
 
@@ -207,7 +208,7 @@ export class DependencyGraph {
 
   #insert(identity: ObjectIdentity, virtual: boolean, dependents?: Iterable<GraphNode>): GraphNode {
     const node = new GraphNode(this.#created++, identity, { virtual, dependents })
-    this.#nodes.set(identity.uid, node)
+    this.#nodes.set(node)
     return node
   }
 
