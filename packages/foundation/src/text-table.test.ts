@@ -37,6 +37,7 @@ test('behaves as a map by text, also where texts collide', () => {
     }
     assert.equal(table.size, model.size)
     assert.deepEqual(new Set(table.values()), new Set(model.values()))
+    assert.deepEqual([...table.values()], table.list())
   }
 })
 

@@ -61,13 +61,13 @@ export class ObjectTable<T extends KubernetesObject> {
   }
 
   inNamespace(namespace: string): readonly T[] {
-    return [...(this.#namespaces.get(namespace)?.values() ?? [])]
+    return this.#namespaces.get(namespace)?.list() ?? []
   }
 
   list(): readonly T[] {
     const all: T[] = []
     for (const objects of this.#namespaces.values())
-      for (const object of objects.values()) all.push(object)
+      for (const object of objects.list()) all.push(object)
     return all
   }
 
