@@ -52,7 +52,8 @@ test('a pod is looked at when it is bound', () => {
   assert.equal(logic.alsoAwait?.length, 1)
   assert.deepEqual([...watch!.onAdd!(bound)], ['ns/p'])
   assert.deepEqual([...watch!.onAdd!(unbound)], [])
-  assert.deepEqual([...watch!.onUpdate!(unbound, bound)], ['ns/p'])
+  const before = { ...unbound, metadata: bound.metadata }
+  assert.deepEqual([...watch!.onUpdate!(before, bound)], ['ns/p'])
   assert.deepEqual([...watch!.onUpdate!(bound, bound)], [])
 })
 
