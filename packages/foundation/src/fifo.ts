@@ -9,7 +9,7 @@ interface Chunk<T> {
 
 /**
  * First in, first out. Kept in linked chunks, so that a long queue is never copied to grow, and is given back piece by piece while it
- * is taken from: as one growing array, those of an informer's handlers were a tenth of a large start's memory. Every operation O(1).
+ * is taken from: as arrays that doubled, 38 queues of 150,000 left 68 MiB of copies behind. Every operation O(1).
  */
 export class Fifo<T> {
   #front: Chunk<T> = chunkOf(SMALLEST_CHUNK)

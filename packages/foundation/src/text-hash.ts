@@ -8,16 +8,17 @@ export function hashOfText(text: string): number {
   let hash = length
   if (length <= HASHED_CHARACTERS) {
     for (let i = 0; i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
-    return mixed(hash)
+    return mixedHash(hash)
   }
   // What differs is most often at the end: hashes, ordinals, random suffixes.
   const ends = HASHED_CHARACTERS / 2
   for (let i = length - ends; i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
   const step = Math.floor((length - ends) / ends)
   for (let i = 0; i < length - ends; i += step) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
-  return mixed(hash)
+  return mixedHash(hash)
 }
 
-function mixed(hash: number): number {
+/** Brings what only the upper bits tell into the lower ones, of which a table makes places. */
+export function mixedHash(hash: number): number {
   return hash ^ (hash >>> 15)
 }

@@ -15,8 +15,8 @@ import type { Verdict, Write } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
 import { EXPECTATIONS_TIMEOUT_MS } from './expectations.ts'
-import { DeletedFinalStateUnknown, keyOfDeleted } from './informer.ts'
-import type { EventHandler, HandlerRegistration } from './informer.ts'
+import { keyOfDeleted, lastStateOf } from './informer.ts'
+import type { DeletedFinalStateUnknown, EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { StatusPace } from './status-pace.ts'
 import { SteppingAside } from './stepping-aside.ts'
@@ -258,8 +258,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     }
     if (watch.onDelete) {
       handler.onDelete = (deleted) => {
-        const object =
-          deleted instanceof DeletedFinalStateUnknown ? (deleted.object ?? deleted) : deleted
+        const object = lastStateOf(deleted) ?? deleted
         add(watch.onDelete!(object), 'delete', deleted)
       }
     }

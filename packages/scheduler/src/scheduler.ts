@@ -8,7 +8,7 @@ import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { DeletedFinalStateUnknown, lastStateOf, yieldIfLong } from '@gyropilot/runtime'
+import { keyOfDeleted, lastStateOf, yieldIfLong } from '@gyropilot/runtime'
 import type { InformerFactory, SeriesEventRecorder } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
 import { filtersWith } from './filters/index.ts'
@@ -116,9 +116,7 @@ export class Scheduler {
       onAdd: (node) => this.#nodeChanged(node),
       onUpdate: (_, node) => this.#nodeChanged(node),
       onDelete: (gone) => {
-        this.#nodes.removeNode(
-          gone instanceof DeletedFinalStateUnknown ? gone.key : (gone.metadata?.name ?? ''),
-        )
+        this.#nodes.removeNode(keyOfDeleted(gone))
         // The emptiest domain may have been there.
         this.#queue.moveAll()
       },

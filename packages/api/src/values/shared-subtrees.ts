@@ -1,4 +1,4 @@
-import { hashOfText } from '@gyropilot/foundation'
+import { hashOfText, mixedHash } from '@gyropilot/foundation'
 import type { KubernetesObject } from '../object.ts'
 
 type Container = Record<string, unknown> | unknown[]
@@ -58,7 +58,7 @@ export class SharedSubtrees {
       const value = fields[key]
       const before = previous?.[key]
       if (unshared?.has(key)) {
-        // Its place in a map is found by the name of the first state, which would else be kept besides this one.
+        // What remembers the object by its name or uid holds those of the first state, which would else be kept besides these.
         if (before === value) fields[key] = before
         continue
       }
@@ -116,7 +116,7 @@ export class SharedSubtrees {
         hash = Math.imul(hash ^ leafHash(item), PRIME)
       }
     }
-    return mixed(hash)
+    return mixedHash(hash)
   }
 
   #shareMembers(members: Record<string, unknown>, depth: number): number {
@@ -132,7 +132,7 @@ export class SharedSubtrees {
         hash = Math.imul(hash ^ leafHash(member) ^ key.length, PRIME)
       }
     }
-    return mixed(hash)
+    return mixedHash(hash)
   }
 
   #shareItemStrings(items: unknown[]): void {
@@ -209,10 +209,6 @@ class SlotTable<V> {
 
 function emptySlots<V>(count: number): (V | undefined)[] {
   return Array.from({ length: count }, () => undefined)
-}
-
-function mixed(hash: number): number {
-  return hash ^ (hash >>> 15)
 }
 
 function leafHash(value: unknown): number {

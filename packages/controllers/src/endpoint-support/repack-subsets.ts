@@ -36,15 +36,15 @@ export function repackSubsets(
   subsets: Iterable<EndpointSubset> | null | undefined,
   { joinsAppProtocols = true }: Repacking = {},
 ): readonly EndpointSubset[] {
-  const packed = new Map<
-    string,
-    { readonly ports: EndpointPort[]; readonly addresses: Addresses }
-  >()
   const byPort = groupByPort(subsets ?? [], joinsAppProtocols)
   // The key of hundreds of addresses is a long text, and one port has nothing to be packed with.
   const [only, ...others] = byPort.values()
   if (only !== undefined && others.length === 0)
     return [subsetOf(only.port === undefined ? [] : [only.port], only.addresses)]
+  const packed = new Map<
+    string,
+    { readonly ports: EndpointPort[]; readonly addresses: Addresses }
+  >()
   for (const portKey of [...byPort.keys()].toSorted(compareStrings)) {
     const { port, addresses } = byPort.get(portKey)!
     const key = addressesKey(addresses)

@@ -61,7 +61,7 @@ function timesByPod(known: KnownTimes | undefined): (name: string, place: number
   let places: Map<string, number> | undefined
   return (name, place) => {
     if (podNames[place] === name) return podMs[place]!
-    places ??= new Map(podNames.map((known, index) => [known, index]))
+    places ??= new Map(podNames.map((podName, index) => [podName, index]))
     return podMs[places.get(name) ?? -1] ?? -Infinity
   }
 }

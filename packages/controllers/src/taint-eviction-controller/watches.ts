@@ -1,7 +1,7 @@
 /** Contract: docs/behaviour/controllers/taint-eviction-controller.md, Watches and keys. */
 import { semanticEqual } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
-import { DeletedFinalStateUnknown, lastStateOf } from '@gyropilot/runtime'
+import { keyOfDeleted, lastStateOf } from '@gyropilot/runtime'
 import type { EventHandler } from '@gyropilot/runtime'
 import { noExecuteTaints } from './toleration-time.ts'
 
@@ -70,7 +70,7 @@ export function nodeHandler(enqueue: (key: string) => void): EventHandler<Node> 
         enqueue(nameOf(current))
     },
     onDelete(deleted) {
-      enqueue(deleted instanceof DeletedFinalStateUnknown ? deleted.key : nameOf(deleted))
+      enqueue(keyOfDeleted(deleted))
     },
   }
 }
