@@ -8,6 +8,12 @@ export interface Timer {
   cancel(): void
 }
 
+/**
+ * How long a turn may go on (`turnMs`) before what can wait waits for the next one: long enough to be worth a timer, short enough
+ * that a lease is renewed and a socket read in between.
+ */
+export const TURN_MS = 10
+
 /** Time as it is handed in: a real clock in programs, a virtual one in tests and simulations. */
 export interface Clock {
   /** Wall time in milliseconds since the Unix epoch: for timestamps on objects and comparisons with them. May jump. */

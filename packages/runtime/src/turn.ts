@@ -1,8 +1,6 @@
 import type { Clock } from '@gyropilot/foundation'
-import { Fifo } from '@gyropilot/foundation'
+import { Fifo, TURN_MS } from '@gyropilot/foundation'
 
-/** Long enough to be worth a timer, short enough that a lease is renewed and a socket read in between. */
-export const TURN_MS = 10
 /** Between the end of a wait and the work that waited, through the promises of who asked. */
 const STEPS_TO_WORK = 8
 const NOW = Promise.resolve()

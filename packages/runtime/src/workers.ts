@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@gyropilot/foundation'
-import { sleep } from '@gyropilot/foundation'
-import { TURN_MS, nextTurn, yieldIfLong } from './turn.ts'
+import { TURN_MS, sleep } from '@gyropilot/foundation'
+import { nextTurn, yieldIfLong } from './turn.ts'
 
 const RESTART_DELAY_MS = 1_000
 

@@ -90,7 +90,7 @@ async function handshake(
   const { clock, server, tls } = options
   const host = hostOf(server)
   const servername = tls.serverName ?? (isIP(host) ? undefined : host)
-  const reads = new SocketReads()
+  const reads = new SocketReads(clock)
   let socket: TLSSocket
   try {
     socket = connectTls({

@@ -4,14 +4,37 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { TURN_MS } from '@gyropilot/foundation'
+import type { Clock, Timer } from '@gyropilot/foundation'
 import { SocketReads } from './socket-reads.ts'
 
+/** Turns as long as it says, and the next one when it is told. */
+class Turns implements Clock {
+  lengthMs = 0
+  waiting: (() => void)[] = []
+  readonly nowMs = () => 0
+  readonly monotonicMs = () => 0
+
+  turnMs(): number {
+    return this.lengthMs
+  }
+
+  after(_delayMs: number, callback: () => void): Timer {
+    this.waiting.push(callback)
+    return { cancel() {} }
+  }
+
+  next(): void {
+    for (const callback of this.waiting.splice(0)) callback()
+  }
+}
+
 /** A connection on the loopback interface, read by `SocketReads` at this side. */
-async function connected(t: TestContext) {
+async function connected(t: TestContext, clock: Clock = new Turns()) {
   const listener = createServer({ noDelay: true }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const accepted = once(listener, 'connection') as Promise<[Socket]>
-  const reads = new SocketReads()
+  const reads = new SocketReads(clock)
   const { port } = listener.address() as AddressInfo
   const socket = connect({ host: '127.0.0.1', port, onread: reads.onread })
   reads.of(socket)
@@ -71,5 +94,32 @@ test('until then it is a stream like any other, which waits for its reader', asy
   assert.ok(socket.bytesRead < 1 << 20, `${socket.bytesRead} bytes were read ahead`)
   const pieces: Buffer[] = []
   for await (const piece of socket) pieces.push(piece)
+  assert.ok(Buffer.concat(pieces).equals(sent))
+})
+
+test('in a turn that is long already a socket is read once, and again in the next', async (t) => {
+  const turns = new Turns()
+  const { peer, reads } = await connected(t, turns)
+  const sent = counted(8 << 20)
+  const pieces: Buffer[] = []
+  let received = 0
+  turns.lengthMs = TURN_MS
+  const all = new Promise<void>((resolve) => {
+    reads.receive((bytes) => {
+      pieces.push(bytes)
+      received += bytes.length
+      if (received === sent.length) resolve()
+    })
+  })
+  peer.end(sent)
+  for (const count of [1, 2]) {
+    while (pieces.length < count) await new Promise(setImmediate)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(pieces.length, count)
+    assert.equal(turns.waiting.length, 1)
+    turns.next()
+  }
+  turns.lengthMs = 0
+  await all
   assert.ok(Buffer.concat(pieces).equals(sent))
 })

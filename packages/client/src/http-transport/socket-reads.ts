@@ -1,4 +1,6 @@
 import type { OnReadOpts, Socket } from 'node:net'
+import { TURN_MS } from '@gyropilot/foundation'
+import type { Clock } from '@gyropilot/foundation'
 
 const SLAB_BYTES = 65_536
 /** OpenSSL hands out a record at a time, of at most so much. */
@@ -12,17 +14,26 @@ export type Receive = (onBytes: (bytes: Buffer) => void) => void
  * controller more than the frames in it. Until somebody takes it over, the bytes go into the stream as ever, so that who speaks
  * HTTP/1.1 has a socket like any other.
  *
+ * In a turn of the event loop that is long already a socket is read once and then left alone until the next: the loop would take up
+ * to 2 MiB from each, which prolongs the turn and lies about until it is decoded, while the kernel and the peer can hold it as well.
+ *
  * Node has that for sockets that connect by themselves only (`onread`): the socket is told by `of` once it is there.
  */
 export class SocketReads {
+  readonly #clock: Clock
   #socket: Socket | undefined
   #onBytes: ((bytes: Buffer) => void) | undefined
   #slab = Buffer.alloc(0)
   #at = 0
+  #isPaused = false
 
   readonly onread: OnReadOpts = {
     buffer: () => this.#room(),
     callback: (length, room) => this.#take((room as Buffer).subarray(0, length)),
+  }
+
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
   of(socket: Socket): void {
@@ -51,7 +62,19 @@ export class SocketReads {
     this.#at += bytes.length
     if (this.#onBytes === undefined) return this.#socket?.push(bytes) ?? true
     this.#onBytes(bytes)
-    return true
+    if (this.#clock.turnMs() < TURN_MS) return true
+    this.#pauseUntilNextTurn()
+    return false
+  }
+
+  /** What OpenSSL has taken in already comes all the same. */
+  #pauseUntilNextTurn(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.#clock.after(0, () => {
+      this.#isPaused = false
+      this.#socket?.resume()
+    })
   }
 }
 
