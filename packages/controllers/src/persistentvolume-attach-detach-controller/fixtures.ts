@@ -13,6 +13,7 @@ import type {
   Volume,
   VolumeAttachment,
 } from '@gyropilot/api'
+import type { Clock } from '@gyropilot/foundation'
 import { startLoop, testContext } from '@gyropilot/runtime/testing'
 import type { FakeRequest } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
@@ -170,6 +171,10 @@ interface Given {
   readonly onRequest?: (request: FakeRequest) => unknown
   /** What the driver says of a VolumeAttachment that is not attached yet. Default: it is attached. */
   readonly driver?: (attachment: VolumeAttachment) => VolumeAttachment['status']
+  /** That of the controller. Default: work takes no time. */
+  readonly clockOf?: (clock: Clock) => Clock
+  /** Called in the first turn that the controller leaves to others. */
+  readonly meanwhile?: (context: Context) => void
 }
 
 export const ATTACHED = { attached: true }
@@ -230,7 +235,12 @@ export async function attaching(t: Test, given: Given) {
   const { client, informers, clock, metrics, events } = context
   const state: State = { driver: given.driver ?? (() => ATTACHED), frozen: new Set() }
   refresh(context, state)
-  const controller = await persistentVolumeAttachDetachController.build(context)
+  const { clockOf = (same) => same, meanwhile } = given
+  const controller = await persistentVolumeAttachDetachController.build({
+    ...context,
+    clock: clockOf(clock),
+  })
+  if (meanwhile !== undefined) clock.after(0, () => meanwhile(context))
   const { stop } = startLoop(controller, clock)
   t.after(stop)
   await clock.advance(0)

@@ -5,12 +5,7 @@
 import { resources } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
 import type { PersistentVolumeClaim, Pod } from '@gyropilot/api'
-import {
-  InterruptedByShutdown,
-  interpret,
-  runKeyedController,
-  yieldIfLong,
-} from '@gyropilot/runtime'
+import { InterruptedByShutdown, inTurns, interpret, runKeyedController } from '@gyropilot/runtime'
 import type {
   ControllerContext,
   ControllerDescriptor,
@@ -25,7 +20,7 @@ import { FULL_POPULATION_PERIOD_MS, POPULATOR_PERIOD_MS } from './config.ts'
 import { attachDetachMetrics } from './metrics.ts'
 import { Populator } from './populator.ts'
 import { Reconciler } from './reconciler.ts'
-import { reconstruct } from './reconstruct.ts'
+import { giveSpecsToAttached, reconstruct } from './reconstruct.ts'
 import { claimWatch, nodeHandler, podHandler, volumeHandler } from './watches.ts'
 
 type Context = ControllerContext<ControllersConfiguration>
@@ -83,11 +78,13 @@ function build(context: Context): RunnableController {
       const found = {
         nodes: nodes.lister.list(),
         attachments: attachments.lister.list(),
-        pods: pods.lister.list(),
         volumeNamed: (name: string) => volumes.lister.get(undefined, name),
       }
       reconstruct(reconciler, found, populator)
+      // Before the pods, which take many turns: what becomes of one meanwhile is seen by its event.
       isUnderWay = true
+      await populate(context, populator, pods.lister)
+      giveSpecsToAttached(reconciler)
       const loops = [reconciler.run(signal), claims.run(signal)]
       loops.push(keepDesired(context, populator, pods.lister, signal))
       if (!attachDetach.disableReconcileSync) {
@@ -116,6 +113,19 @@ async function every(
   }
 }
 
+/** Nothing may be detached before it has ended once. */
+function populate(
+  { clock }: Pick<Context, 'clock'>,
+  populator: Pick<Populator, 'podSeen'>,
+  pods: Lister<Pod>,
+): Promise<void> {
+  return inTurns(clock, pods.list(), ({ metadata }) => {
+    // One that was listed may be gone since.
+    const current = pods.get(metadata?.namespace, metadata?.name ?? '')
+    if (current !== undefined) populator.podSeen(current)
+  })
+}
+
 function keepDesired(
   context: Context,
   populator: Populator,
@@ -128,12 +138,7 @@ function keepDesired(
     populator.removeStale()
     // 3.
     if (clock.monotonicMs() - populatedMs < FULL_POPULATION_PERIOD_MS) return
-    for (const { metadata } of pods.list()) {
-      // One that was listed may be gone since.
-      const current = pods.get(metadata?.namespace, metadata?.name ?? '')
-      if (current !== undefined) populator.podSeen(current)
-      await yieldIfLong(clock)
-    }
+    await populate(context, populator, pods)
     populatedMs = clock.monotonicMs()
   })
 }

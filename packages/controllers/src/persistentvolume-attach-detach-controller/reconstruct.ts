@@ -2,7 +2,7 @@
  * What a process finds that begins while volumes are attached.
  * Contract: docs/behaviour/controllers/persistentvolume-attach-detach-controller.md, Sync, Start. State only.
  */
-import type { Node, PersistentVolume, Pod, VolumeAttachment } from '@gyropilot/api'
+import type { Node, PersistentVolume, VolumeAttachment } from '@gyropilot/api'
 import { isAttachable, specOfVolume } from '../volume-support/volume-spec.ts'
 import type { VolumeSpec } from '../volume-support/volume-spec.ts'
 import type { ActualWorld } from './actual-world.ts'
@@ -18,7 +18,6 @@ interface Worlds {
 interface Found {
   readonly nodes: readonly Node[]
   readonly attachments: readonly VolumeAttachment[]
-  readonly pods: readonly Pod[]
   volumeNamed(name: string): PersistentVolume | undefined
 }
 
@@ -29,8 +28,13 @@ export function nodeSeen({ desired, actual }: Worlds, { metadata, status }: Node
   actual.nodeUses(nodeName, status?.volumesInUse ?? [])
 }
 
-export function reconstruct(worlds: Worlds, found: Found, populator: Populator): void {
-  const { desired, actual } = worlds
+/** Without what pods desire, which takes more than a turn where there are many. */
+export function reconstruct(
+  worlds: Worlds,
+  found: Found,
+  populator: Pick<Populator, 'driverNamed'>,
+): void {
+  const { actual } = worlds
   // 1.
   for (const node of found.nodes) {
     const nodeName = node.metadata?.name ?? ''
@@ -45,8 +49,10 @@ export function reconstruct(worlds: Worlds, found: Found, populator: Populator):
       continue
     actual.uncertain(resolved.uniqueName, spec.nodeName, resolved)
   }
-  // 3.
-  for (const pod of found.pods) populator.podSeen(pod)
+}
+
+/** 3.: once every pod was seen. */
+export function giveSpecsToAttached({ desired, actual }: Worlds): void {
   for (const volumeName of desired.volumeNames()) {
     for (const { nodeName, spec } of desired.attachmentsOf(volumeName)) {
       if (actual.get(volumeName, nodeName)?.isConfirmed === true)

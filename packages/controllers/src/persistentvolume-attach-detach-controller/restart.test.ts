@@ -1,7 +1,10 @@
 /** What a process finds that begins while volumes are attached, and what it verifies later. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Node } from '@gyropilot/api'
+import { resources } from '@gyropilot/api'
+import type { Node, Pod } from '@gyropilot/api'
+import type { Clock } from '@gyropilot/foundation'
+import { WorkClock } from '@gyropilot/runtime/testing'
 import {
   DATA,
   MINUTE_MS,
@@ -14,6 +17,17 @@ import {
   pod,
   uniqueName,
 } from './fixtures.ts'
+
+/** Each look at the time is the end of a turn, and the next one comes later than a pass of the reconciler. */
+function slowTurns(clock: Clock): Clock {
+  const later: Clock = {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    turnMs: () => clock.turnMs(),
+    after: (delayMs, callback) => clock.after(delayMs === 0 ? 200 : delayMs, callback),
+  }
+  return new WorkClock(later, 20)
+}
 
 test('Given a restart with attached volumes and VolumeAttachments, then the model is rebuilt', async (t) => {
   const names = ['data', 'old', 'lone', 'kept']
@@ -90,6 +104,47 @@ test('a restart writes nothing where everything is as it should be', async (t) =
   })
   await world.advance(5 * MINUTE_MS, 1_000)
   assert.deepEqual(world.client.requests, [])
+})
+
+test('Given a restart on more pods than a turn sees, then nothing is detached before all were seen, and those that go meanwhile keep nothing', async (t) => {
+  const names = ['early', 'late']
+  const bound = names.flatMap((name) => [persistentVolume(name), claim(name)])
+  const others = Array.from({ length: 1_000 }, (_, number) => pod(`o${number}`, { claims: [] }))
+  const [early, late] = names.map((name) => pod(name, { claims: [name] })) as [Pod, Pod]
+  // Nothing but its pod tells that it is wanted: no claim does.
+  const disk = { name: 'disk', awsElasticBlockStore: { volumeID: 'vol-1' } }
+  const diskName = 'kubernetes.io/csi/ebs.csi.aws.com^vol-1'
+  const attached = [...names.map(uniqueName), diskName]
+  const found = node('a')
+  const volumesAttached = attached.map((name) => ({ name, devicePath: '' }))
+  const user = pod('user', { claims: [], volumes: [disk] })
+  const world = await attaching(t, {
+    objects: [
+      { ...found, status: { ...found.status, volumesAttached } } as Node,
+      ...bound,
+      ...names.map((name) => attachment(name, 'a')),
+      early,
+      ...others,
+      user,
+      late,
+    ],
+    clockOf: slowTurns,
+    meanwhile({ client, informers }) {
+      assert.deepEqual(client.requests, [])
+      for (const gone of [early, late]) {
+        client.remove(resources.pods, gone)
+        informers.remove(resources.pods, gone)
+      }
+    },
+  })
+  world.state.frozen.add('Pod')
+  let toldOfDisk = 0
+  for (let passes = 0; passes < 100; passes++) {
+    await world.advance(100)
+    if (world.reported('a').includes(diskName)) toldOfDisk++
+  }
+  assert.equal(toldOfDisk, 100)
+  assert.deepEqual(world.attachments(), [])
 })
 
 test('a VolumeAttachment that somebody deletes is made again at the next verification', async (t) => {
