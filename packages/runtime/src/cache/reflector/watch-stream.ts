@@ -34,7 +34,7 @@ const VERY_SHORT_WATCH_MS = 1_000
 const SILENCE_WARNING_MS = 10_000
 /**
  * How often the time is looked at. Thousands of events can be ready at once, of as many streams as there are kinds, and each of these
- * works so much in a turn that is over already: a pod takes some 40 us to decode and keep.
+ * works so much in a turn that is over already.
  */
 const EVENTS_PER_LOOK = 8
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end'
