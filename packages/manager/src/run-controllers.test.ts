@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { ResourceType } from '@gyropilot/api'
 import { controllers } from '@gyropilot/controllers'
+import { statusError } from '@gyropilot/runtime/testing'
 import { descriptor, managerWorld, obedientLoop, stubbornLoop } from './fixtures.ts'
 import { knownControllers } from './controller-names.ts'
 import { withinShutdownTimeout } from './shutdown.ts'
@@ -122,6 +123,33 @@ test('Given a running manager, when /metrics is read, then informer_queued_items
   assert.match(
     metrics.expose(),
     /^informer_queued_items\{group="",name="kube-controller-manager",resource="pods",version="v1"\} 0$/m,
+  )
+  stop.abort()
+  await clock.advance(0)
+  await running
+})
+
+test('a leader lists the latest where lists are not streamed: any older list lacks what the one before it wrote', async () => {
+  const { run, clock, stop, server } = managerWorld([
+    descriptor('ttl-controller', ({ informers, metadataInformers }) => {
+      informers.informer(resources.pods)
+      metadataInformers.informer(resources.nodes)
+      return obedientLoop
+    }),
+  ])
+  server.onRequest = ({ verb, options }) => {
+    if (verb === 'watch' && options.sendInitialEvents) throw statusError(500, 'InternalError')
+    return undefined
+  }
+  const running = run()
+  await clock.advance(1_000)
+  const lists = server.requested('list')
+  assert.deepEqual(
+    lists.map(({ path, options }) => [path, options.resourceVersion]),
+    [
+      ['/api/v1/pods', undefined],
+      ['/api/v1/nodes', undefined],
+    ],
   )
   stop.abort()
   await clock.advance(0)

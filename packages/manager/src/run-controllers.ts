@@ -319,6 +319,8 @@ function informerFactory(
     logger: logger.named(clientName),
     metadataOnly,
     watchList: options.configuration.featureGates['WatchListClient'] ?? true,
+    // A leader must know all that the one before it wrote.
+    firstList: 'latest',
     ...options.informers,
     resyncMs: () => resyncMs,
     metrics: {

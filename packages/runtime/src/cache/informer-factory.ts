@@ -6,6 +6,7 @@ import type { InformerFactory } from '../informer.ts'
 import { informerMetrics } from './informer-metrics.ts'
 import type { SpecTextOf } from './known-specs.ts'
 import { MutationDetector } from './mutation-detector.ts'
+import type { FirstList } from './reflector/reflector.ts'
 import { SharedInformer } from './shared-informer.ts'
 import type { Transform } from './transform.ts'
 
@@ -35,6 +36,8 @@ export interface InformerFactoryOptions {
   readonly onWatchError?: (type: ResourceType, error: unknown) => void
   /** Stream initial lists. Default true. */
   readonly watchList?: boolean
+  /** What first lists ask for, where lists are not streamed. Default `any`. */
+  readonly firstList?: FirstList
   readonly pageSize?: number
   /** Told of edits of cached objects (MutationDetector). Absent: nobody looks. */
   readonly onAltered?: (error: Error) => void

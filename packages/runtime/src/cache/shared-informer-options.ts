@@ -4,6 +4,7 @@ import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { InformerMetrics } from './informer-metrics.ts'
 import type { SpecTextOf } from './known-specs.ts'
 import type { MutationDetector } from './mutation-detector.ts'
+import type { FirstList } from './reflector/reflector.ts'
 import type { Transform } from './transform.ts'
 
 /** One collection; most programs get their informers of a factory or a ControllerManager. */
@@ -33,6 +34,8 @@ export interface SharedInformerOptions<T extends KubernetesObject> {
   readonly onWatchError?: (error: unknown) => void
   /** Stream the initial list. Default true. */
   readonly watchList?: boolean
+  /** What the first list asks for, where lists are not streamed. Default `any`. */
+  readonly firstList?: FirstList
   /** Ask for bookmarks. Default true; a streamed initial list has them in any case. */
   readonly watchBookmarks?: boolean
   readonly pageSize?: number

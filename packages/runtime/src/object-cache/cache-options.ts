@@ -3,6 +3,7 @@ import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { groupResourceOf } from '@gyropilot/api'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { Client } from '@gyropilot/client'
+import type { FirstList } from '../cache/reflector/reflector.ts'
 import type { Transform } from '../cache/transform.ts'
 
 /**
@@ -48,6 +49,8 @@ export interface ObjectCacheOptions extends CacheScope {
   readonly failOnMissingInformer?: boolean
   /** Stream initial lists. Default true. */
   readonly watchList?: boolean
+  /** What first lists ask for, where lists are not streamed. Default `any`. */
+  readonly firstList?: FirstList
   /** Told of edits of cached objects (MutationDetector). Absent: nobody looks. */
   readonly onAltered?: (error: Error) => void
   /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */

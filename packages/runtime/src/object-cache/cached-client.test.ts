@@ -284,6 +284,23 @@ test('by namespace there is an informer each; other namespaces are unknown to th
   await stop()
 })
 
+test('first lists ask for any version, or for the latest', async () => {
+  for (const [firstList, resourceVersion] of [
+    ['any', '0'],
+    ['latest', undefined],
+  ] as const) {
+    const { server, cache, start, stop } = caching({ watchList: false, firstList })
+    cache.informer(resources.pods)
+    start()
+    await cache.waitForCacheSync(new AbortController().signal)
+    assert.deepEqual(
+      server.requested('list').map(({ options }) => options['resourceVersion']),
+      [resourceVersion],
+    )
+    await stop()
+  }
+})
+
 test('settings: type and namespace before type, before default namespace, before default', async () => {
   const { server, cache, start, stop } = caching({
     labelSelector: 'from=default',

@@ -157,7 +157,8 @@ function informerOf<T extends KubernetesObject>(
   scope: ResolvedScope,
   options: ObjectCacheOptions,
 ): SharedInformer<T> {
-  const { client, clock, random, logger, watchList, onAltered, onInconsistentList } = options
+  const { client, clock, random, logger, watchList, firstList, onAltered, onInconsistentList } =
+    options
   const name = groupResourceOf(type)
   const stream = random.fork(`informer/${type.resource}.${type.group}/${scope.namespace ?? ''}`)
   const { namespace, labelSelector, fieldSelector, watchBookmarks } = scope
@@ -172,6 +173,7 @@ function informerOf<T extends KubernetesObject>(
     labelSelector,
     fieldSelector,
     watchList,
+    firstList,
     watchBookmarks,
     onInconsistentList,
     mutationDetector: onAltered && new MutationDetector({ clock, name, onAltered }),

@@ -17,6 +17,19 @@ test('Given no list yet, when the fallback list runs, then RV is 0 and limit 500
   await r.end()
 })
 
+test('who wants the latest lists without a version first, and from then on as everybody', async () => {
+  const r = reflecting({ firstList: 'latest' })
+  r.server.put(resources.pods, pod('a'))
+  await r.start()
+  r.server.watches[0]!.error({ code: 410, reason: 'Expired' })
+  await r.clock.advance(2_000)
+  assert.deepEqual(pages(r.server), [
+    { resourceVersion: undefined, limit: 500, continue: undefined },
+    { resourceVersion: '1', limit: undefined, continue: undefined },
+  ])
+  await r.end()
+})
+
 test('a configured page size is used for every list', async () => {
   const r = reflecting({ pageSize: 4 })
   await r.start()

@@ -18,6 +18,13 @@ import {
 import { closeStream, followStream } from './watch-stream.ts'
 import type { Stream, StreamEnd, StreamReader, StreamTarget } from './watch-stream.ts'
 
+/**
+ * `any`: what the server has in its cache, from whatever time (`resourceVersion=0`). `latest`: nothing that was answered before is
+ * missing (no version). A list that is streamed is always that. Servers have the latest in their cache since 1.31; older ones
+ * read it from etcd.
+ */
+export type FirstList = 'any' | 'latest'
+
 /** Where a reflector puts what it learns. `replaced` and `changed` throw when an object cannot be taken in. */
 export interface ReflectorSink<T extends KubernetesObject> {
   /** Waited for: a list may take more than a turn. */
@@ -55,6 +62,8 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly minWatchTimeoutMs?: number
   /** Stream the initial list. Default true; false for clients that cannot. */
   readonly watchList?: boolean
+  /** What the first list asks for, where lists are not streamed. Default `any`. */
+  readonly firstList?: FirstList
   /** Ask for bookmarks, so that a watch can be taken up again after a quiet time. Default true. */
   readonly watchBookmarks?: boolean
   /** Compares each streamed list with an ordinary one, and is told of a difference. Costs a request; for tests. */
@@ -88,6 +97,7 @@ export class Reflector<T extends KubernetesObject> {
   readonly #logger: Logger
   readonly #backoff: ReflectorBackoff
   readonly #internalErrors: InternalErrorBudget
+  readonly #firstVersion: '' | '0'
   #lastVersion = ''
   #versionUnavailable = false
   #serverPaginates = false
@@ -105,6 +115,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#shape = shapeOf(options.type, metadataOnly ?? false)
     this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })
     this.#backoff = new ReflectorBackoff(options.clock, options.random)
+    this.#firstVersion = options.firstList === 'latest' ? '' : '0'
     this.#internalErrors = new InternalErrorBudget(options.internalErrorBudgetMs ?? 0)
   }
 
@@ -140,7 +151,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const firstVersion = this.#versionUnavailable ? '' : this.#lastVersion || '0'
+    const firstVersion = this.#versionUnavailable ? '' : this.#lastVersion || this.#firstVersion
     const limit = this.#pageLimit(firstVersion)
     const attempt = (resourceVersion: string) =>
       listPages(this.#resource, {
