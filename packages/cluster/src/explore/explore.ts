@@ -147,6 +147,7 @@ export async function playOnce(
   const fault = new OneShotFault({
     process: scenario.subject ?? MANAGER,
     strike: (world) => strike(cluster, world),
+    revision: () => cluster.store.revision,
     ...(shot === undefined ? {} : { shot }),
     ...(onPosition === undefined ? {} : { onPosition }),
   })

@@ -10,6 +10,8 @@ export type RequestFault =
   | { readonly kind: 'refusal'; readonly code: 409 | 429 | 500 | 503 }
   /** Reads only: answered from the state before the last `behind` changes of the collection. */
   | { readonly kind: 'stale'; readonly behind: number }
+  /** As that, at a revision of the store. */
+  | { readonly kind: 'stale'; readonly revision: number }
   | { readonly kind: 'delay'; readonly byMs: number }
 
 /** What goes wrong with one event of a watch. No fault makes a history that a real server could not have sent. */

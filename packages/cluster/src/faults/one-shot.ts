@@ -1,6 +1,7 @@
 /** One fault at one place: the n-th request or event that counts. What no fault meets is only counted. */
 import { isWrite } from '../simulated/request-facts.ts'
 import type { RequestFacts } from '../simulated/request-facts.ts'
+import { OldLists } from './old-lists.ts'
 import type { EventFacts, EventFault, FaultInjector, RequestFault } from './injector.ts'
 import { isWorldFault } from './world-fault.ts'
 import type { WorldFault } from './world-fault.ts'
@@ -14,6 +15,11 @@ export type OneShot =
       readonly stage: 'write' | 'read'
       readonly position: number
       readonly fault: RequestFault | WorldFault
+      /**
+       * Of a crash: the next life's first lists of one collection are old. Of what was `written`, from before this write; or of
+       * what was written `before` that, other than it, from before the first write in a row.
+       */
+      readonly thenOldList?: 'written' | 'before'
     }
   | {
       readonly stage: 'event'
@@ -27,6 +33,8 @@ interface OneShotOptions {
   readonly shot?: OneShot
   /** Makes a fault of the world happen. */
   readonly strike: (fault: WorldFault) => void
+  /** Of the store, now. */
+  readonly revision: () => number
   /** What stood at each position. */
   readonly onPosition?: (stage: Stage, position: number, text: string) => void
 }
@@ -35,6 +43,8 @@ interface OneShotOptions {
 export class OneShotFault implements FaultInjector {
   readonly #options: OneShotOptions
   readonly #counts: Record<Stage, number> = { write: 0, read: 0, event: 0 }
+  readonly #rows = new WriteRows()
+  #oldLists: OldLists | undefined
   #fired = false
 
   constructor(options: OneShotOptions) {
@@ -53,11 +63,16 @@ export class OneShotFault implements FaultInjector {
   onRequest(facts: RequestFacts): RequestFault | undefined {
     const { process, shot } = this.#options
     if (facts.process !== process || facts.link === 'leader-election') return undefined
+    const oldList = this.#oldLists?.onRequest(facts)
+    if (oldList !== undefined) return oldList
     const stage = stageOf(facts)
     if (stage === undefined) return undefined
     const position = this.#count(stage, `${shortUser(facts.user)} ${facts.method} ${facts.path}`)
+    if (stage === 'write') this.#rows.wrote(facts.collection, this.#options.revision())
     if (shot === undefined || shot.stage === 'event') return undefined
-    return this.#isHit(stage, position) ? this.#felt(shot.fault) : undefined
+    if (!this.#isHit(stage, position)) return undefined
+    this.#oldLists = this.#listsAfter(shot)
+    return this.#felt(shot.fault)
   }
 
   onEvent(facts: EventFacts): EventFault | undefined {
@@ -66,6 +81,14 @@ export class OneShotFault implements FaultInjector {
     const position = this.#count('event', `${facts.collection} ${facts.type} ${facts.key}`)
     if (shot?.stage !== 'event') return undefined
     return this.#isHit('event', position) ? this.#felt(shot.fault) : undefined
+  }
+
+  #listsAfter(shot: OneShot): OldLists | undefined {
+    if (shot.stage !== 'write' || shot.thenOldList === undefined) return undefined
+    if (shot.thenOldList === 'written')
+      return new OldLists(this.#rows.current.collection, this.#options.revision())
+    const { collection, revision } = this.#rows.former ?? this.#rows.current
+    return new OldLists(collection, revision)
   }
 
   /** What the request or the event itself feels of the fault. */
@@ -86,6 +109,24 @@ export class OneShotFault implements FaultInjector {
     const position = this.#counts[stage]++
     this.#options.onPosition?.(stage, position, text)
     return position
+  }
+}
+
+interface WriteRow {
+  readonly collection: string
+  /** Of the store, before the first of the row. */
+  readonly revision: number
+}
+
+/** Writes of one collection after each other are a row; nobody caches events, so they are not looked at. */
+class WriteRows {
+  current: WriteRow = { collection: '', revision: 0 }
+  former: WriteRow | undefined
+
+  wrote(collection: string, revision: number): void {
+    if (collection === this.current.collection || collection === 'events') return
+    if (this.current.collection !== '') this.former = this.current
+    this.current = { collection, revision }
   }
 }
 

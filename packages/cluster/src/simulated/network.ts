@@ -285,7 +285,10 @@ class Exchanging implements Exchange {
         ...(longRunning ? { longRunning, signal: this.#onServer.signal } : {}),
       })
     if (fault?.kind === 'stale') {
-      const revision = this.#options.revisions.before(this.#facts.collection, fault.behind)
+      const revision =
+        'revision' in fault
+          ? fault.revision
+          : this.#options.revisions.before(this.#facts.collection, fault.behind)
       const stale = await staleAnswer(this.#facts, this.#request, revision, server, send)
       if (stale !== undefined && stale.status < 500) {
         this.#options.observer.answeredStale(this.#facts)

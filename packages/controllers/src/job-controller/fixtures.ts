@@ -175,6 +175,8 @@ export function conditionOf(type: string, reason: string, message: string): JobC
 
 interface SyncOptions extends DriveOptions {
   readonly expectationsMet?: boolean
+  /** Default true. */
+  readonly showsFormerReleases?: boolean
   readonly memory?: JobMemory
   readonly gang?: ObservedGang
   readonly settings?: Partial<JobSettings>
@@ -196,6 +198,7 @@ export function syncOf(
     expectationsMet: options.expectationsMet ?? true,
     pods: () => pods,
     awaitedRemovals: memory.awaitedRemovals(key, uid),
+    showsFormerReleases: options.showsFormerReleases ?? true,
     backoff: memory.backoff(key, uid),
     ...(options.gang === undefined ? {} : { gang: options.gang }),
   }

@@ -118,6 +118,7 @@ test('a Job that is gone is forgotten', () => {
     logic.reconcile({
       ...logic.observe('ns/work')!,
       pods: () => [jobPod('p', { phase: 'Failed' })],
+      showsFormerReleases: true,
     }),
   )
   assert.equal(logic.observe('ns/work')!.backoff.failures, 1)

@@ -49,3 +49,18 @@ test('nothing is kept of a Job that is forgotten, or of which there is nothing t
   memory.removalObserved('ns/work', 'p')
   assert.equal(memory.size, 0)
 })
+
+test('a release has been seen when an event says so of a pod that was awaited, and not when it failed', () => {
+  const memory = new JobMemory()
+  memory.expectRemovals('ns/work', 'a', ['p', 'q'])
+  memory.removalObserved('ns/work', 'other')
+  memory.removalObserved('ns/other', 'p')
+  memory.removalFailed('ns/work', 'p')
+  assert.deepEqual(
+    [memory.hasSeenRelease, [...memory.awaitedRemovals('ns/work', 'a')]],
+    [false, ['q']],
+  )
+  memory.removalObserved('ns/work', 'q')
+  memory.forget('ns/work')
+  assert.ok(memory.hasSeenRelease)
+})

@@ -19,6 +19,15 @@ const NOTHING_AWAITED: ReadonlySet<string> = new Set()
 /** By the key of a Job; a namesake with another uid begins anew. */
 export class JobMemory {
   readonly #jobs = new Map<string, Remembered>()
+  #hasSeenRelease = false
+
+  /**
+   * A pod that this process released has been seen without its finalizer. All that the leader before it wrote is older, so from
+   * here on the cache of pods shows it.
+   */
+  get hasSeenRelease(): boolean {
+    return this.#hasSeenRelease
+  }
 
   /** Of how many Jobs anything is kept. */
   get size(): number {
@@ -56,8 +65,12 @@ export class JobMemory {
     for (const podUid of podUids) awaitedRemovals.add(podUid)
   }
 
-  /** An event said so, or the removal failed. */
+  /** An event said so. */
   removalObserved(key: string, podUid: string): void {
+    if (this.#jobs.get(key)?.awaitedRemovals.delete(podUid)) this.#hasSeenRelease = true
+  }
+
+  removalFailed(key: string, podUid: string): void {
     this.#jobs.get(key)?.awaitedRemovals.delete(podUid)
   }
 

@@ -22,6 +22,8 @@ export interface ObservedJob {
   pods(): readonly Pod[]
   /** uids of pods that were released and are shown with their finalizer. */
   readonly awaitedRemovals: ReadonlySet<string>
+  /** Taken before the pods were listed: they show all that the leader before this process has written. */
+  readonly showsFormerReleases: boolean
   readonly backoff: BackoffRecord
   /** With the gate WorkloadWithJob only. */
   readonly gang?: ObservedGang
@@ -49,6 +51,7 @@ export function observe(
     expectationsMet: expectations.satisfied(key),
     pods: () => ownedAndOrphaned(listers.pods, POD_CONTROLLER_INDEX, job, 'Job'),
     awaitedRemovals: memory.awaitedRemovals(key, uid),
+    showsFormerReleases: memory.hasSeenRelease,
     backoff: memory.backoff(key, uid),
     ...(listers.gang === undefined ? {} : { gang: observeGang(key, listers.gang) }),
   }

@@ -18,6 +18,7 @@ import { TRACKING_FINALIZER } from '../workload-support/job-tracking.ts'
 import { schedulingGroup } from './gangs/gang-scheduling.ts'
 import type { SchedulingGroup } from './gangs/gang-scheduling.ts'
 import { externalController, isSuspended } from './job-state.ts'
+import { aboutToBeCounted, findFormerRelease } from './pods/former-releases.ts'
 import { managePods } from './pods/manage-pods.ts'
 import type { Managed } from './pods/manage-pods.ts'
 import type { JobMemory } from './memory.ts'
@@ -69,6 +70,8 @@ function* sync(observed: ObservedJob, settings: JobSettings, nowMs: number): Rec
   const { key, job } = observed
   const claimed = yield* claimPods(job, observed.pods())
   if (claimed.error !== undefined) return { action: 'reconciling', error: claimed.error }
+  const behind = yield* cacheBehind(observed, claimed.pods)
+  if (behind !== undefined) return { action: 'reconciling', error: behind }
   const group = yield* schedulingGroup(job, claimed.pods, observed.gang)
   if (group.error !== undefined) return { action: 'reconciling', error: group.error }
   // 10.-12.
@@ -123,6 +126,15 @@ function* claimPods(
     controllerOf(pod) === undefined ? withFinalizer(pod, TRACKING_FINALIZER) : pod,
   )
   return { ...claimed, pods }
+}
+
+/** 9a. */
+function* cacheBehind(
+  { key, job, awaitedRemovals, showsFormerReleases }: ObservedJob,
+  pods: readonly Pod[],
+): Reconcile<unknown> {
+  if (showsFormerReleases) return undefined
+  return yield* findFormerRelease(job, key, aboutToBeCounted(job, pods, awaitedRemovals))
 }
 
 interface Acted {

@@ -50,7 +50,7 @@ export function* writeStatus(input: WriteStatusInput): Reconcile<unknown> {
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.ok) held.delete(released[index]!)
     else {
-      memory.removalObserved(key, released[index]!)
+      memory.removalFailed(key, released[index]!)
       releaseError ??= outcome.error
     }
   }
