@@ -2,10 +2,8 @@
 import { deepEqual } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
 import type { NamespaceLabels } from './affinity-terms.ts'
-import { NodeInfo } from './node-info.ts'
+import { NodeInfo, ZONE } from './node-info.ts'
 import type { Snapshot } from './snapshot.ts'
-
-const ZONE = 'topology.kubernetes.io/zone'
 
 export class NodeIndex implements Snapshot {
   readonly #infos = new Map<string, NodeInfo>()

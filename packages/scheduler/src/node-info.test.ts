@@ -52,3 +52,29 @@ test('what a node counts for the score of free resources is the sum of its pods,
   for (const pod of pods) info.removePod(pod.metadata!.uid!)
   assert.deepEqual(info.scored, { cpu: 0, memory: 0 })
 })
+
+test('what is read of a node is of the node that was set last, and nothing when it is gone', () => {
+  const hostname = 'kubernetes.io/hostname'
+  const zone = 'topology.kubernetes.io/zone'
+  const labels = { [hostname]: 'h', [zone]: 'z', 'example.com/a': 'b' }
+  const taints = [{ key: 'k', effect: 'NoSchedule' }] as const
+  const read = (info: NodeInfo): unknown[] => [
+    ...[hostname, zone, 'example.com/a', 'constructor'].map((key) => info.label(key)),
+    info.taints.length,
+    info.unschedulable,
+    info.allocatable.cpu,
+  ]
+  const info = new NodeInfo('n')
+  const nothing = [undefined, undefined, undefined, undefined, 0, false, 0]
+  assert.deepEqual(read(info), nothing)
+  info.setNode({
+    metadata: { name: 'n', labels },
+    spec: { taints, unschedulable: true },
+    status: { allocatable: { cpu: '2' } },
+  })
+  assert.deepEqual(read(info), ['h', 'z', 'b', undefined, 1, true, 2000])
+  info.setNode({ metadata: { name: 'n', labels: { [zone]: 'y', constructor: 'c' } } })
+  assert.deepEqual(read(info), [undefined, 'y', undefined, 'c', 0, false, 0])
+  info.setNode(undefined)
+  assert.deepEqual(read(info), nothing)
+})

@@ -1,10 +1,11 @@
 /** What the scheduler counts on a node: bound pods until they are deleted or finished, and pods just assumed there. */
-import type { Container, Node, Pod } from '@gyropilot/api'
-import { addAmounts, amountsOf, podRequests } from '@gyropilot/api'
+import type { Container, Node, Pod, Taint } from '@gyropilot/api'
+import { amountsOf, podRequests } from '@gyropilot/api'
 import type { ResourceAmounts } from '@gyropilot/api'
 import { isInclined } from './affinity-terms.ts'
 import { GroupCounts } from './counted-group.ts'
 import type { CountedGroup } from './counted-group.ts'
+import { NodeAmounts } from './node-amounts.ts'
 
 /** What a container without requests counts in the score of free resources. */
 const ASSUMED: ResourceAmounts = new Map([
@@ -33,18 +34,34 @@ function asksForAll({ spec }: Pod): boolean {
   return (spec?.containers ?? []).every(asks) && (spec?.initContainers ?? []).every(asks)
 }
 
+const NO_TAINTS: readonly Taint[] = []
+export const HOSTNAME = 'kubernetes.io/hostname'
+export const ZONE = 'topology.kubernetes.io/zone'
+
+/** Labels are what somebody wrote: `constructor` may be one. What all objects have by that name is no text. */
+function labelOf(node: Node | undefined, key: string): string | undefined {
+  const value: unknown = node?.metadata?.labels?.[key]
+  return typeof value === 'string' ? value : undefined
+}
+
 export class NodeInfo {
   readonly name: string
   /** Undefined: pods are bound to a node that has no object; it is no candidate. */
   node: Node | undefined
-  allocatable: ResourceAmounts = new Map()
-  readonly requested = new Map<string, number>()
+  /** Of the node. */
+  taints = NO_TAINTS
+  /** Of the node. */
+  unschedulable = false
+  readonly allocatable = new NodeAmounts()
+  readonly requested = new NodeAmounts()
   readonly pods = new Map<string, Pod>()
   readonly scored = { cpu: 0, memory: 0 }
   /** Of the pods, those that keep others away. */
   readonly repelling = new Map<string, Pod>()
   /** Those that would have others near or far. */
   readonly inclined = new Map<string, Pod>()
+  #hostname: string | undefined
+  #zone: string | undefined
   readonly #groups = new GroupCounts()
   readonly #amounts = new Map<string, { requests: ResourceAmounts; scored: ScoredAmounts }>()
 
@@ -54,13 +71,17 @@ export class NodeInfo {
 
   setNode(node: Node | undefined): void {
     this.node = node
-    this.allocatable = amountsOf(node?.status?.allocatable)
+    this.taints = node?.spec?.taints ?? NO_TAINTS
+    this.unschedulable = node?.spec?.unschedulable === true
+    this.#hostname = labelOf(node, HOSTNAME)
+    this.#zone = labelOf(node, ZONE)
+    this.allocatable.set(amountsOf(node?.status?.allocatable))
   }
 
-  /** Labels are what somebody wrote: `constructor` may be one, and is none where nobody did. */
+  /** Those by which pods are spread as a rule are asked for of every node for most pods. */
   label(key: string): string | undefined {
-    const labels = this.node?.metadata?.labels
-    return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
+    if (key === HOSTNAME) return this.#hostname
+    return key === ZONE ? this.#zone : labelOf(this.node, key)
   }
 
   addPod(pod: Pod): void {
@@ -120,7 +141,7 @@ export class NodeInfo {
   }
 
   #count(requests: ResourceAmounts, scored: ScoredAmounts, times: 1 | -1): void {
-    addAmounts(this.requested, requests, times)
+    this.requested.add(requests, times)
     this.scored.cpu += times * scored.cpu
     this.scored.memory += times * scored.memory
   }

@@ -19,8 +19,8 @@ export function scoreNodes(
 ): readonly number[] {
   const taints = shares(feasible, (info) => untoleratedPreferences(pod, info))
   const preferred =
-    pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
-  const affinity = shares(feasible, (info) => preferredAffinity(preferred, info))
+    pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution
+  const affinity = preferred && shares(feasible, (info) => preferredAffinity(preferred, info))
   const spread = spreadScores({ pod, snapshot, feasible, group })
   const between = scaledSums(affinitySums(pod, feasible, snapshot))
   const requests = podRequests(pod)
@@ -28,7 +28,7 @@ export function scoreNodes(
   return feasible.map(
     (info, i) =>
       3 * (100 - taints[i]!) +
-      2 * affinity[i]! +
+      2 * (affinity?.[i] ?? 0) +
       2 * spread[i]! +
       2 * (between?.[i] ?? 0) +
       leastAllocated(scored, info) +
@@ -64,9 +64,7 @@ function scaledSums(sums: readonly number[] | undefined): readonly number[] | un
   return sums.map((sum) => Math.floor(100 * ((sum - lowest) / (highest - lowest))))
 }
 
-function untoleratedPreferences(pod: Pod, { node }: NodeInfo): number {
-  const taints = node?.spec?.taints
-  if (taints === undefined) return 0
+function untoleratedPreferences(pod: Pod, { taints }: NodeInfo): number {
   let count = 0
   for (const taint of taints)
     if (taint.effect === 'PreferNoSchedule' && !isTaintTolerated(pod.spec?.tolerations, taint))
@@ -89,7 +87,7 @@ function leastAllocated(scored: ScoredAmounts, info: NodeInfo): number {
 }
 
 function unallocated(resource: 'cpu' | 'memory', scored: ScoredAmounts, info: NodeInfo): number {
-  const allocatable = info.allocatable.get(resource) ?? 0
+  const allocatable = info.allocatable[resource]
   const requested = info.scored[resource] + scored[resource]
   if (allocatable === 0 || requested > allocatable) return 0
   return Math.floor(((allocatable - requested) * 100) / allocatable)
@@ -110,6 +108,5 @@ function balance(cpu: number, memory: number): number {
 
 /** The share of a resource that is taken, with so much more of it. */
 function used(resource: 'cpu' | 'memory', more: number, info: NodeInfo): number {
-  const taken = (info.requested.get(resource) ?? 0) + more
-  return Math.min(1, taken / (info.allocatable.get(resource) || 1))
+  return Math.min(1, (info.requested[resource] + more) / (info.allocatable[resource] || 1))
 }

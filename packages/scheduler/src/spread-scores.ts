@@ -1,6 +1,7 @@
 /** Where pods of a group are fewest. Contract: docs/behaviour/simulation/scheduler.md, Scores, PodTopologySpread. Pure. */
 import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
 import { isCounted, isLabelledFor } from './filters/topology-spread.ts'
+import { HOSTNAME, ZONE } from './node-info.ts'
 import type { NodeInfo } from './node-info.ts'
 import { selectedGroup } from './counted-group.ts'
 import type { CountedGroup } from './counted-group.ts'
@@ -19,11 +20,9 @@ type Constraint = Omit<TopologySpreadConstraint, 'labelSelector' | 'whenUnsatisf
   readonly group: CountedGroup
 }
 
-/** It has one node in each domain, and its pods are those of the node. */
-const HOSTNAME = 'kubernetes.io/hostname'
 const DEFAULT_SPREADING = [
   { topologyKey: HOSTNAME, maxSkew: 3 },
-  { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5 },
+  { topologyKey: ZONE, maxSkew: 5 },
 ]
 
 /**
@@ -49,10 +48,9 @@ export function spreadScores({ pod, snapshot, feasible, group }: SpreadOf): read
       nodes: snapshot.nodes,
       isPlaced,
     })
-    feasible.forEach((info, i) => {
+    for (const [i, info] of feasible.entries())
       if (placed[i] && info.label(constraint.topologyKey) !== undefined)
         sums[i]! += countOf(info) * weight + constraint.maxSkew - 1
-    })
   }
   return inverted(sums.map(Math.round), placed)
 }
@@ -81,6 +79,7 @@ function counting(
   { pod, candidates, nodes, isPlaced }: Counted,
 ): { readonly weight: number; readonly countOf: (info: NodeInfo) => number } {
   const { topologyKey, group } = constraint
+  // It has one node in each domain, and its pods are those of the node.
   if (topologyKey === HOSTNAME)
     return { weight: weightOf(candidates.length), countOf: (info) => info.countOf(group) }
   // Nodes without the label are together a domain of no name.

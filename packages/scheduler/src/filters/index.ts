@@ -33,18 +33,20 @@ const NONE: readonly string[] = []
 const nodeUnschedulable: Filter = (pod) => {
   const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const
   if (isTaintTolerated(pod.spec?.tolerations, taint)) return undefined
-  return ({ node }) => (node?.spec?.unschedulable === true ? ['node(s) were unschedulable'] : NONE)
+  return ({ unschedulable }) => (unschedulable ? ['node(s) were unschedulable'] : NONE)
 }
 
-const taintToleration: Filter = (pod) => (info) => {
-  const taints = info.node?.spec?.taints ?? []
-  const inTheWay = taints.some(
-    (taint) =>
-      (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
-      !isTaintTolerated(pod.spec?.tolerations, taint),
-  )
-  return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
-}
+const taintToleration: Filter =
+  (pod) =>
+  ({ taints }) => {
+    if (taints.length === 0) return NONE
+    const inTheWay = taints.some(
+      (taint) =>
+        (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
+        !isTaintTolerated(pod.spec?.tolerations, taint),
+    )
+    return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
+  }
 
 const nodeAffinity: Filter = ({ spec }) => {
   if (spec?.nodeSelector === undefined && spec?.affinity?.nodeAffinity === undefined)
@@ -75,7 +77,7 @@ function nodeResourcesFit(isServed: ServedByDevices): NamedFilter {
         requests.every(
           ([resource, amount]) =>
             resource === 'pods' ||
-            amount <= (info.allocatable.get(resource) ?? 0) ||
+            amount <= info.allocatable.get(resource) ||
             isServed(info, resource),
         )
     },
@@ -87,7 +89,7 @@ function resourcesFit(pod: Pod, isServed: ServedByDevices): NodeFilter {
   return (info) => {
     let reasons: string[] | undefined
     for (const [resource, amount] of requests) {
-      const free = (info.allocatable.get(resource) ?? 0) - (info.requested.get(resource) ?? 0)
+      const free = info.allocatable.get(resource) - info.requested.get(resource)
       if (amount <= free || isServed(info, resource)) continue
       reasons ??= []
       reasons.push(resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)

@@ -84,7 +84,7 @@ export function isCounted(
   const honorsAffinity = (constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor'
   if (honorsAffinity && !nodeAffinityMatches(pod.spec, info.node ?? {})) return false
   if (constraint.nodeTaintsPolicy !== 'Honor') return true
-  return (info.node?.spec?.taints ?? []).every(
+  return info.taints.every(
     (taint) =>
       taint.effect === 'PreferNoSchedule' || isTaintTolerated(pod.spec?.tolerations, taint),
   )
