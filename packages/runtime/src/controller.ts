@@ -133,6 +133,11 @@ export interface KeyedController<Observed> {
    * after a sync that wrote its status and nothing else (status-pace.ts). Absent: no key rests.
    */
   countedObjects?(observed: Observed): number
+  /**
+   * They rest also after a sync that wrote nothing. For owners whose objects come and go together: where one waits for another, each
+   * would wait for the rest too. Default false.
+   */
+  readonly restsWithoutWrites?: boolean
 }
 
 /** Told of each step of each reconcile, for tests, printing and records. */

@@ -393,29 +393,36 @@ test('a controller that forgets nothing takes the end of an object in silence', 
   stop.abort()
 })
 
-test('the key of a large owner rests after a sync that wrote its status alone', async () => {
-  const syncedMs: number[] = []
-  const statusAlone = controllerOf(
-    function* (object) {
-      syncedMs.push(yield* currentTimeMs())
-      yield* write(updateStatus(resources.configmaps, object))
-    },
-    { countedObjects: () => 2_000 },
-  )
-  const { context, runnable, start, stop } = statusAlone
-  context.client.put(resources.configmaps, configMap('a'))
-  start()
-  await context.clock.advance(0)
-  const firstMs = syncedMs[0]!
-  for (let look = 0; look < 9; look += 1) {
-    runnable.enqueue('default/a')
+for (const restsWithoutWrites of [false, true]) {
+  const writing = restsWithoutWrites ? 'nothing' : 'its status alone'
+  test(`the key of a large owner rests after a sync that wrote ${writing}`, async () => {
+    const syncedMs: number[] = []
+    const counting = controllerOf(
+      function* (object) {
+        syncedMs.push(yield* currentTimeMs())
+        if (!restsWithoutWrites) yield* write(updateStatus(resources.configmaps, object))
+      },
+      { countedObjects: () => 2_000, restsWithoutWrites },
+    )
+    const { context, runnable, start, stop } = counting
+    context.client.put(resources.configmaps, configMap('a'))
+    start()
+    await context.clock.advance(0)
+    const firstMs = syncedMs[0]!
+    for (let look = 0; look < 9; look += 1) {
+      runnable.enqueue('default/a')
+      await context.clock.advance(10)
+    }
+    assert.deepEqual(syncedMs, [firstMs], 'nine changes within the rest of 100 ms')
     await context.clock.advance(10)
-  }
-  assert.deepEqual(syncedMs, [firstMs], 'nine changes within the rest of 100 ms')
-  await context.clock.advance(10)
-  assert.deepEqual(syncedMs, [firstMs, firstMs + 100], 'one look for all of them, when it is over')
-  stop.abort()
-})
+    assert.deepEqual(
+      syncedMs,
+      [firstMs, firstMs + 100],
+      'one look for all of them, when it is over',
+    )
+    stop.abort()
+  })
+}
 
 test('it does not rest when it made something too, or when its sync failed', async () => {
   const written: string[] = []

@@ -19,6 +19,7 @@ import { keyOfDeleted, lastStateOf } from './informer.ts'
 import type { DeletedFinalStateUnknown, EventHandler, HandlerRegistration } from './informer.ts'
 import { StaleCacheGuard } from './stale-cache-guard.ts'
 import { StatusPace } from './status-pace.ts'
+import type { SyncWrites } from './status-pace.ts'
 import { SteppingAside } from './stepping-aside.ts'
 import type { QueueItem } from './workqueue/queue.ts'
 import { RateLimitingQueue } from './workqueue/rate-limiting-queue.ts'
@@ -72,7 +73,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       })
     }
     if (logic.countedObjects !== undefined)
-      this.#pace = new StatusPace(context.clock, logic.expectations)
+      this.#pace = new StatusPace(context.clock, logic.expectations, logic.restsWithoutWrites)
     this.#registrations = logic.watches.map((watch) => this.#register(watch))
   }
 
@@ -166,7 +167,7 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
     if (stale !== undefined) return { error: stale, expected: true }
     const guard = this.#guard
     const ownerUid = this.#logic.staleGuard?.ownerUid(observed) ?? ''
-    const writes = { statuses: 0, others: 0 }
+    let writes: SyncWrites = 'nothing'
     const verdict = await interpret(this.#logic.reconcile(observed), {
       client,
       clock,
@@ -179,7 +180,8 @@ class KeyedControllerShell<Observed> implements RunnableKeyedController {
       onWritten:
         (guard ?? this.#pace) &&
         ((write, object) => {
-          writes[isOfStatus(write) ? 'statuses' : 'others'] += 1
+          if (!isOfStatus(write)) writes = 'action'
+          else if (writes === 'nothing') writes = 'status'
           guard?.written(key, ownerUid, write, object)
         }),
       onRefused: guard && ((write, error) => guard.refused(key, ownerUid, write, error)),

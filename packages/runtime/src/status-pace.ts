@@ -18,24 +18,23 @@ interface Rest {
   readonly awaits: boolean
 }
 
-/** What a sync has written. */
-interface SyncWrites {
-  readonly statuses: number
-  readonly others: number
-}
+/** What a sync has written: anything but the status is `action`. */
+export type SyncWrites = 'nothing' | 'status' | 'action'
 
 /**
- * A key rests after a sync that wrote its status and nothing else: it had nothing to do but to count. The rest ends early when what
- * the key waited for has come, as there may be work then. After a sync that made or deleted something there is none.
+ * A key rests after a sync that wrote its status alone, or for some owners nothing: it had nothing to do but to count. The rest ends
+ * early when what the key waited for has come, as there may be work then. After a sync that made or deleted something there is none.
  */
 export class StatusPace {
   readonly #clock: Clock
   readonly #expectations: Expectations | undefined
+  readonly #restsWithoutWrites: boolean
   /** Times are those of the monotonic clock. */
   readonly #rests = new Map<string, Rest>()
 
-  constructor(clock: Clock, expectations?: Expectations) {
+  constructor(clock: Clock, expectations?: Expectations, restsWithoutWrites = false) {
     this.#clock = clock
+    this.#restsWithoutWrites = restsWithoutWrites
     this.#expectations = expectations
   }
 
@@ -51,9 +50,10 @@ export class StatusPace {
   }
 
   /** A sync of the key, which took so many objects into account, has ended well. */
-  synced(key: string, objects: number, { statuses, others }: SyncWrites): void {
+  synced(key: string, objects: number, writes: SyncWrites): void {
     const restMs = Math.min(objects * REST_PER_OBJECT_MS, LONGEST_REST_MS)
-    if (statuses === 0 || others > 0 || restMs < SHORTEST_REST_MS) return
+    if (writes === 'action' || restMs < SHORTEST_REST_MS) return
+    if (writes === 'nothing' && !this.#restsWithoutWrites) return
     const untilMs = this.#clock.monotonicMs() + restMs
     this.#rests.set(key, { untilMs, awaits: this.#awaits(key) })
   }

@@ -66,6 +66,7 @@ export function replicaLogic<Owner extends ReplicaOwner>(
     },
     expectations,
     // Not the orphans that were looked at too: small owners beside them do not rest.
+    restsWithoutWrites: true,
     countedObjects: ({ owner }) => Math.max(owner.spec?.replicas ?? 1, owner.status?.replicas ?? 0),
   }
 }
