@@ -6,7 +6,7 @@ const INFORMERS = 'system:kube-controller-manager'
 
 /**
  * A server that lags behind in one collection, to the informers of a process that starts anew: it cannot stream lists (a server
- * without that, or in trouble), and answers the first list as of one revision, which version it may ask for. What comes after the
+ * without that, or in trouble), and answers the first list as of one revision, whatever version is asked for. What comes after the
  * list comes as events; what controllers read themselves is not touched.
  */
 export class OldLists {
