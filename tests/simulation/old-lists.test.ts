@@ -22,7 +22,7 @@ for (const story of STORIES) {
         stage: 'write',
         position,
         fault: { kind: 'crash', when: 'after' },
-        thenOldList: 'before',
+        thenOldList: true,
       }
       const { violations, faults } = await playOnce(scenario, SEED, shot, REST)
       oldLists += faults.get('stale') ?? 0

@@ -48,9 +48,10 @@ export function spreadScores({ pod, snapshot, feasible, group }: SpreadOf): read
       nodes: snapshot.nodes,
       isPlaced,
     })
-    for (const [i, info] of feasible.entries())
+    feasible.forEach((info, i) => {
       if (placed[i] && info.label(constraint.topologyKey) !== undefined)
         sums[i]! += countOf(info) * weight + constraint.maxSkew - 1
+    })
   }
   return inverted(sums.map(Math.round), placed)
 }

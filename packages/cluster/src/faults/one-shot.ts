@@ -16,10 +16,10 @@ export type OneShot =
       readonly position: number
       readonly fault: RequestFault | WorldFault
       /**
-       * Of a crash: the next life's first lists of one collection are old. Of what was `written`, from before this write; or of
-       * what was written `before` that, other than it, from before the first write in a row.
+       * Of a crash at a write: the next life's first list of what was written before that, other than it, is from before the first
+       * write of that row.
        */
-      readonly thenOldList?: 'written' | 'before'
+      readonly thenOldList?: boolean
     }
   | {
       readonly stage: 'event'
@@ -71,7 +71,7 @@ export class OneShotFault implements FaultInjector {
     if (stage === 'write') this.#rows.wrote(facts.collection, this.#options.revision())
     if (shot === undefined || shot.stage === 'event') return undefined
     if (!this.#isHit(stage, position)) return undefined
-    this.#oldLists = this.#listsAfter(shot)
+    if (shot.thenOldList) this.#oldLists = this.#rows.listsFromBefore()
     return this.#felt(shot.fault)
   }
 
@@ -81,14 +81,6 @@ export class OneShotFault implements FaultInjector {
     const position = this.#count('event', `${facts.collection} ${facts.type} ${facts.key}`)
     if (shot?.stage !== 'event') return undefined
     return this.#isHit('event', position) ? this.#felt(shot.fault) : undefined
-  }
-
-  #listsAfter(shot: OneShot): OldLists | undefined {
-    if (shot.stage !== 'write' || shot.thenOldList === undefined) return undefined
-    if (shot.thenOldList === 'written')
-      return new OldLists(this.#rows.current.collection, this.#options.revision())
-    const { collection, revision } = this.#rows.former ?? this.#rows.current
-    return new OldLists(collection, revision)
   }
 
   /** What the request or the event itself feels of the fault. */
@@ -120,13 +112,19 @@ interface WriteRow {
 
 /** Writes of one collection after each other are a row; nobody caches events, so they are not looked at. */
 class WriteRows {
-  current: WriteRow = { collection: '', revision: 0 }
-  former: WriteRow | undefined
+  #current: WriteRow = { collection: '', revision: 0 }
+  #former: WriteRow | undefined
+
+  /** Of the row before the current one, where there is one. */
+  listsFromBefore(): OldLists {
+    const { collection, revision } = this.#former ?? this.#current
+    return new OldLists(collection, revision)
+  }
 
   wrote(collection: string, revision: number): void {
-    if (collection === this.current.collection || collection === 'events') return
-    if (this.current.collection !== '') this.former = this.current
-    this.current = { collection, revision }
+    if (collection === this.#current.collection || collection === 'events') return
+    if (this.#current.collection !== '') this.#former = this.#current
+    this.#current = { collection, revision }
   }
 }
 

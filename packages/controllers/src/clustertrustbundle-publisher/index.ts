@@ -48,6 +48,7 @@ export const clusterTrustBundlePublisherController: ControllerDescriptor<Control
         clock,
         random: random.fork('informers'),
         logger,
+        firstList: 'latest',
         fieldSelector: `spec.signerName=${SIGNER_NAME}`,
       })
       const own = { ...context, informers }

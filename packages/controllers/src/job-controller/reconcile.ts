@@ -5,7 +5,7 @@
 import { controllerOf, isTerminating, resources, withFinalizer } from '@gyropilot/api'
 import type { Job, JobStatus, Pod } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
-import { currentTimeMs, elapsedTimeMs, recordEvent } from '@gyropilot/runtime'
+import { StaleCacheError, currentTimeMs, elapsedTimeMs, recordEvent } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { claim } from '../workload-support/claim.ts'
 import { isJobFinished } from '../workload-support/job-finish.ts'
@@ -18,7 +18,7 @@ import { TRACKING_FINALIZER } from '../workload-support/job-tracking.ts'
 import { schedulingGroup } from './gangs/gang-scheduling.ts'
 import type { SchedulingGroup } from './gangs/gang-scheduling.ts'
 import { externalController, isSuspended } from './job-state.ts'
-import { aboutToBeCounted, findFormerRelease } from './pods/former-releases.ts'
+import { findFormerRelease } from './pods/former-releases.ts'
 import { managePods } from './pods/manage-pods.ts'
 import type { Managed } from './pods/manage-pods.ts'
 import type { JobMemory } from './memory.ts'
@@ -70,8 +70,12 @@ function* sync(observed: ObservedJob, settings: JobSettings, nowMs: number): Rec
   const { key, job } = observed
   const claimed = yield* claimPods(job, observed.pods())
   if (claimed.error !== undefined) return { action: 'reconciling', error: claimed.error }
-  const behind = yield* cacheBehind(observed, claimed.pods)
-  if (behind !== undefined) return { action: 'reconciling', error: behind }
+  // 9a. That the cache is behind is nothing to alarm anybody for.
+  const behind = yield* findFormerRelease(observed, claimed.pods)
+  if (behind !== undefined) {
+    const expected = behind instanceof StaleCacheError
+    return { action: 'reconciling', error: behind, expected }
+  }
   const group = yield* schedulingGroup(job, claimed.pods, observed.gang)
   if (group.error !== undefined) return { action: 'reconciling', error: group.error }
   // 10.-12.
@@ -126,15 +130,6 @@ function* claimPods(
     controllerOf(pod) === undefined ? withFinalizer(pod, TRACKING_FINALIZER) : pod,
   )
   return { ...claimed, pods }
-}
-
-/** 9a. */
-function* cacheBehind(
-  { key, job, awaitedRemovals, showsFormerReleases }: ObservedJob,
-  pods: readonly Pod[],
-): Reconcile<unknown> {
-  if (showsFormerReleases) return undefined
-  return yield* findFormerRelease(job, key, aboutToBeCounted(job, pods, awaitedRemovals))
 }
 
 interface Acted {

@@ -39,6 +39,7 @@ test('a pod that the leader before has counted and let go is not counted again: 
     const { writes, result } = firstSync(FOUR, [DONE], live)
     assert.deepEqual(writes, [])
     assert.ok(result?.error instanceof StaleCacheError)
+    assert.equal(result.expected, true)
     assert.match(result.error.message, /done is shown with a finalizer that it has lost/)
   }
 })
@@ -80,4 +81,5 @@ test('a look that fails ends the sync with its error', () => {
   const { writes, result } = syncOf(FOUR, [DONE], { showsFormerReleases: false, onRead })
   assert.deepEqual(writes, [])
   assert.ok(result?.error instanceof StatusError && result.error.code === 500)
+  assert.equal(result.expected, false)
 })
