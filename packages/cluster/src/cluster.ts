@@ -105,7 +105,10 @@ export class Cluster {
     const authorityPem = certificates.authority.certificatePem
     const { server } = this
     const { nextTurn } = options
-    const gate = nextTurn === undefined ? undefined : new TurnGate(nextTurn, REQUESTS_PER_TURN)
+    const gate =
+      nextTurn === undefined
+        ? undefined
+        : new TurnGate({ clock, nextTurn, perTurn: REQUESTS_PER_TURN })
     const connection = inProcessConnection({
       server,
       identities,

@@ -1,23 +1,30 @@
+import { TURN_MS, VirtualClock } from '@gyropilot/foundation'
+import { WorkClock } from '@gyropilot/runtime/testing'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TurnGate } from './turn-gate.ts'
 
 /** Turns of the loop that the test takes itself. */
 function turns() {
+  const clock = new WorkClock(new VirtualClock({ settle: () => Promise.resolve() }))
   let take: (() => void)[] = []
   const nextTurn = (): Promise<void> => new Promise((resolve) => take.push(resolve))
   const turn = async (): Promise<void> => {
     const due = take
     take = []
-    for (const resolve of due) resolve()
-    for (let i = 0; i < 10; i++) await Promise.resolve()
+    clock.endTurn()
+    for (const resolve of due) {
+      resolve()
+      for (let i = 0; i < 10; i++) await Promise.resolve()
+    }
   }
-  return { nextTurn, turn, pending: () => take.length }
+  const gateOf = (perTurn: number): TurnGate => new TurnGate({ clock, nextTurn, perTurn })
+  return { clock, gateOf, turn, pending: () => take.length }
 }
 
 test('a burst passes a few at a time, in its order', async () => {
-  const { nextTurn, turn, pending } = turns()
-  const gate = new TurnGate(nextTurn, 3)
+  const { gateOf, turn, pending } = turns()
+  const gate = gateOf(3)
   const passed: number[] = []
   for (let i = 0; i < 8; i++) {
     const wait = gate.pass()
@@ -38,8 +45,8 @@ test('a burst passes a few at a time, in its order', async () => {
 })
 
 test('who comes while others wait does not pass them', async () => {
-  const { nextTurn, turn } = turns()
-  const gate = new TurnGate(nextTurn, 1)
+  const { gateOf, turn } = turns()
+  const gate = gateOf(1)
   const passed: string[] = []
   assert.equal(gate.pass(), undefined)
   void gate.pass()?.then(() => passed.push('first'))
@@ -48,4 +55,28 @@ test('who comes while others wait does not pass them', async () => {
   assert.deepEqual(passed, ['first'])
   await turn()
   assert.deepEqual(passed, ['first', 'second'])
+})
+
+test('nobody passes in a turn that is over, but one in each', async () => {
+  const { clock, gateOf, turn } = turns()
+  const gate = gateOf(8)
+  const passed: number[] = []
+  clock.work(TURN_MS)
+  assert.equal(gate.pass(), undefined)
+  for (let i = 0; i < 5; i++)
+    void gate.pass()?.then(() => {
+      passed.push(i)
+      clock.work(TURN_MS / 2)
+    })
+  await turn()
+  assert.deepEqual(passed, [0, 1])
+  await turn()
+  assert.deepEqual(passed, [0, 1, 2, 3])
+  await turn()
+  assert.deepEqual(passed, [0, 1, 2, 3, 4])
+  await turn()
+  clock.work(TURN_MS / 2)
+  assert.equal(gate.pass(), undefined)
+  clock.work(TURN_MS / 2)
+  assert.notEqual(gate.pass(), undefined)
 })

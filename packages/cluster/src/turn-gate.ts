@@ -1,43 +1,78 @@
+import type { Clock } from '@gyropilot/foundation'
+import { Fifo, TURN_MS } from '@gyropilot/foundation'
+
+interface TurnGateOptions {
+  readonly clock: Clock
+  /** Resolves in the next turn of the event loop; for who asks several times, one after the other. */
+  readonly nextTurn: () => Promise<void>
+  /** The most that pass in one turn. */
+  readonly perTurn: number
+}
+
 /**
  * Requests within one process cost no socket and so never wait: a burst of them would run to its end before a timer fires or
- * a socket is read. The gate lets a few pass in each turn of the event loop and the rest in the next ones, in their order.
+ * a socket is read. The gate lets a few pass in each turn of the event loop, as long as it has time, and the rest in the next
+ * ones, in their order. One passes in every turn.
  */
 export class TurnGate {
-  readonly #perTurn: number
-  readonly #nextTurn: () => Promise<void>
-  readonly #waiting: (() => void)[] = []
-  #first = 0
+  readonly #options: TurnGateOptions
+  readonly #waiting = new Fifo<() => void>()
+  /** In this turn. */
   #passed = 0
-  #counting = false
+  #isCounting = false
+  /** How many calls of `#letPass` are to come. */
+  #looks = 0
 
-  /** `nextTurn` resolves in the next turn of the event loop. */
-  constructor(nextTurn: () => Promise<void>, perTurn: number) {
-    this.#nextTurn = nextTurn
-    this.#perTurn = perTurn
+  constructor(options: TurnGateOptions) {
+    this.#options = options
   }
 
   /** Undefined: pass at once. */
   pass(): Promise<void> | undefined {
-    if (!this.#counting) void this.#count()
-    if (this.#passed < this.#perTurn) {
-      this.#passed++
+    if (this.#waiting.size === 0 && this.#isOpen()) {
+      this.#count()
       return undefined
     }
-    return new Promise((resolve) => this.#waiting.push(resolve))
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#lookInNextTurn()
+    })
+  }
+
+  #isOpen(): boolean {
+    const { clock, perTurn } = this.#options
+    const isOver = clock.turnMs() >= TURN_MS
+    return this.#passed === 0 || (this.#passed < perTurn && !isOver)
+  }
+
+  #count(): void {
+    this.#passed++
+    if (!this.#isCounting) void this.#countTurns()
   }
 
   /** Goes on as long as somebody passes. */
-  async #count(): Promise<void> {
-    this.#counting = true
-    do {
-      await this.#nextTurn()
+  async #countTurns(): Promise<void> {
+    this.#isCounting = true
+    while (true) {
+      await this.#options.nextTurn()
+      if (this.#passed === 0) break
       this.#passed = 0
-      while (this.#passed < this.#perTurn && this.#first < this.#waiting.length) {
-        this.#passed++
-        this.#waiting[this.#first++]!()
-      }
-      if (this.#first === this.#waiting.length) this.#first = this.#waiting.length = 0
-    } while (this.#passed > 0)
-    this.#counting = false
+    }
+    this.#isCounting = false
+  }
+
+  #lookInNextTurn(): void {
+    const { perTurn, nextTurn } = this.#options
+    for (; this.#looks < Math.min(perTurn, this.#waiting.size); this.#looks++)
+      void nextTurn().then(() => this.#letPass())
+  }
+
+  /** One at a time: what it does in promises is done before the next looks at the time. */
+  #letPass(): void {
+    this.#looks--
+    const next = this.#isOpen() ? this.#waiting.shift() : undefined
+    if (next !== undefined) this.#count()
+    if (this.#looks === 0) this.#lookInNextTurn()
+    next?.()
   }
 }

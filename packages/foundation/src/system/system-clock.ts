@@ -1,11 +1,35 @@
 import type { Clock, Timer } from '../clock.ts'
+import { TURN_MS } from '../clock.ts'
+import { Fifo } from '../fifo.ts'
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const MOST_LATE_PER_TURN = 32
 
-/** The machine's clock. Made once in a binary and handed down. Pending timers keep the process alive. */
+class PendingCall implements Timer {
+  callback: (() => void) | undefined
+  timeout: NodeJS.Timeout | undefined
+
+  constructor(callback: () => void) {
+    this.callback = callback
+  }
+
+  cancel(): void {
+    this.callback = undefined
+    clearTimeout(this.timeout)
+  }
+}
+
+/**
+ * The machine's clock. Made once in a binary and handed down. Pending timers keep the process alive. A timer that is due in a turn
+ * of the event loop that is over (`TURN_MS`) is called in the next one, and so on, in order.
+ */
 export class SystemClock implements Clock {
   /** Undefined: nobody has asked in this turn. */
   #turnStartMs: number | undefined
+  /** Due in turns that were over. */
+  readonly #late = new Fifo<PendingCall>()
+  /** How many calls of `#callLate` are to come. */
+  #lateCalls = 0
 
   nowMs(): number {
     return Date.now()
@@ -29,15 +53,39 @@ export class SystemClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    // setTimeout wraps beyond 2^31-1 ms: long waits go in legs.
-    let handle: NodeJS.Timeout
-    const arm = (remainingMs: number): void => {
-      handle =
-        remainingMs > LONGEST_TIMEOUT_MS
-          ? setTimeout(() => arm(remainingMs - LONGEST_TIMEOUT_MS), LONGEST_TIMEOUT_MS)
-          : setTimeout(callback, Math.max(0, remainingMs))
+    const call = new PendingCall(callback)
+    this.#arm(call, Math.max(0, delayMs))
+    return call
+  }
+
+  /** setTimeout wraps beyond 2^31-1 ms: long waits go in legs. */
+  #arm(call: PendingCall, delayMs: number): void {
+    call.timeout =
+      delayMs > LONGEST_TIMEOUT_MS
+        ? setTimeout(() => this.#arm(call, delayMs - LONGEST_TIMEOUT_MS), LONGEST_TIMEOUT_MS)
+        : setTimeout(this.#fire, delayMs, call)
+  }
+
+  /** Node calls all timers that are due in one turn, and a long turn makes many due. */
+  readonly #fire = (call: PendingCall): void => {
+    if (this.#late.size === 0 && this.turnMs() < TURN_MS) {
+      call.callback?.()
+      return
     }
-    arm(delayMs)
-    return { cancel: () => clearTimeout(handle) }
+    this.#late.push(call)
+    this.#askForTurns()
+  }
+
+  #askForTurns(): void {
+    for (; this.#lateCalls < Math.min(MOST_LATE_PER_TURN, this.#late.size); this.#lateCalls++)
+      setImmediate(this.#callLate, this.#lateCalls === 0)
+  }
+
+  /** One at a time: what it does in promises is done before the next looks at the time. */
+  readonly #callLate = (isFirst: boolean): void => {
+    this.#lateCalls--
+    const call = this.turnMs() < TURN_MS || isFirst ? this.#late.shift() : undefined
+    if (this.#lateCalls === 0) this.#askForTurns()
+    call?.callback?.()
   }
 }

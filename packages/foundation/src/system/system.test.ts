@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { TURN_MS } from '../clock.ts'
 import { FileError } from '../host-environment.ts'
 import { PrometheusRegistry } from '../metrics-registry.ts'
 import { exposeProcessMetrics, exposeProcessStart } from './process-metrics.ts'
@@ -28,24 +29,59 @@ test('the clock calls back after returning, in order of delay, and not when canc
   clock.after(2 ** 40, () => seen.push('in decades')).cancel()
 })
 
+const workFor = (clock: SystemClock, ms: number): void => {
+  for (const startMs = clock.monotonicMs(); clock.monotonicMs() - startMs < ms;);
+}
+
 test('a turn of the event loop begins when somebody first asks in it, and ends before the next timer', async () => {
   const clock = new SystemClock()
-  const nextTurn = (): Promise<void> =>
-    new Promise((resolve) => void clock.after(0, () => resolve()))
-  const workFor = (ms: number): void => {
-    for (const startMs = clock.monotonicMs(); clock.monotonicMs() - startMs < ms;);
-  }
+  const nextTurn = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 0))
   await nextTurn()
-  workFor(5)
+  workFor(clock, 5)
   assert.equal(clock.turnMs(), 0)
-  workFor(5)
+  workFor(clock, 5)
   assert.ok(clock.turnMs() >= 5)
   // Promises are settled in the same turn.
   await Promise.resolve()
-  workFor(5)
+  workFor(clock, 5)
   assert.ok(clock.turnMs() >= 10)
   await nextTurn()
   assert.equal(clock.turnMs(), 0)
+})
+
+test('a timer of the clock asks, too', async () => {
+  const clock = new SystemClock()
+  await new Promise<void>((resolve) => void clock.after(0, () => resolve()))
+  workFor(clock, 5)
+  assert.ok(clock.turnMs() >= 5)
+})
+
+test('timers that are due together are called in as many turns as they take, in order', async () => {
+  const clock = new SystemClock()
+  const called: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const workForATurn = (name: string): void => {
+    setImmediate(() => called.push('the next turn'))
+    workFor(clock, TURN_MS)
+    called.push(name)
+  }
+  clock.after(0, () => workForATurn('long'))
+  clock.after(0, () => {
+    cancelled.cancel()
+    clock.after(0, () => resolve(void called.push('due later')))
+    void Promise.resolve().then(() => workForATurn('long in a promise'))
+  })
+  const cancelled = clock.after(0, () => called.push('cancelled while it waits'))
+  clock.after(0, () => called.push('short'))
+  await promise
+  assert.deepEqual(called, [
+    'long',
+    'the next turn',
+    'long in a promise',
+    'the next turn',
+    'short',
+    'due later',
+  ])
 })
 
 test('a turn that ended long ago is not taken for the one in which data arrive', async () => {

@@ -38,8 +38,12 @@ export class WorkClock implements Clock {
 
   after(delayMs: number, callback: () => void): Timer {
     return this.#inner.after(delayMs, () => {
-      this.#turnStartMs = this.#workedMs
+      this.endTurn()
       callback()
     })
+  }
+
+  endTurn(): void {
+    this.#turnStartMs = this.#workedMs
   }
 }
