@@ -8,8 +8,7 @@ const SNAPSHOT_WINDOW_MS = 300_000
 const FEWEST_EVENTS = 100
 /** Beyond this many events only the watch window is kept: a busy collection must not hold minutes of old states in memory. */
 const MOST_EVENTS = 102_400
-/** Dropped slots at the front are given back in strides of this size. */
-const STRIDE = 1024
+const EVENTS_PER_BLOCK = 1_024
 
 /** Hundreds of thousands are kept: what the entries tell is not kept beside them. */
 export class LoggedEvent implements StoreEvent {
@@ -43,12 +42,23 @@ export class LoggedEvent implements StoreEvent {
   }
 }
 
-/** The recent events of one collection, in revision order. */
-export class History {
-  #events: LoggedEvent[] = []
+/** Both in the order of the revisions. */
+interface Block {
+  readonly events: LoggedEvent[]
   /** When each of them was. */
-  #timesMs: number[] = []
+  readonly timesMs: number[]
+}
+
+/**
+ * The recent events of one collection, in revision order. In blocks: a hundred thousand in one array are copied whenever it grows
+ * and whenever its dropped front is given back, and a copy of that size is a step of V8's marking in the midst of a write.
+ */
+export class History {
+  /** Only the last one is filled further, and none but the last is empty. */
+  readonly #blocks: Block[] = [{ events: [], timesMs: [] }]
+  /** Of the first block: the place of the oldest event. */
   #first = 0
+  #count = 0
   #floor: number
 
   /** @param floor the revision from which on the history is complete. */
@@ -62,52 +72,67 @@ export class History {
   }
 
   append(event: LoggedEvent, nowMs: number): void {
-    this.#events.push(event)
-    this.#timesMs.push(nowMs)
+    let last = this.#blocks.at(-1)!
+    if (last.events.length === EVENTS_PER_BLOCK) {
+      last = { events: [], timesMs: [] }
+      this.#blocks.push(last)
+    }
+    last.events.push(event)
+    last.timesMs.push(nowMs)
+    this.#count++
     this.#trim(nowMs)
   }
 
   /** Events with a revision above the given one, oldest first. */
   after(revision: number): readonly LoggedEvent[] {
-    let low = this.#first
-    let high = this.#events.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#events[middle]!.revision <= revision) low = middle + 1
-      else high = middle
-    }
-    return low === this.#events.length ? [] : this.#events.slice(low)
+    const block = firstAt(this.#blocks.length, (at) => {
+      const last = this.#blocks[at]!.events.at(-1)
+      return last !== undefined && last.revision > revision
+    })
+    if (block === this.#blocks.length) return []
+    const { events } = this.#blocks[block]!
+    const place = firstAt(events.length, (at) => events[at]!.revision > revision)
+    const oldest = block === 0 ? Math.max(place, this.#first) : place
+    return events
+      .slice(oldest)
+      .concat(...this.#blocks.slice(block + 1).map((later) => later.events))
   }
 
   /** Forgets everything up to and including this revision. */
   compact(revision: number): void {
-    while (this.#first < this.#events.length && this.#events[this.#first]!.revision <= revision)
+    while (this.#count > 0 && this.#blocks[0]!.events[this.#first]!.revision <= revision)
       this.#dropFirst()
     this.#floor = Math.max(this.#floor, revision)
-    this.#giveBack()
   }
 
   #trim(nowMs: number): void {
-    for (;;) {
-      const count = this.#events.length - this.#first
-      if (count <= FEWEST_EVENTS) break
-      const ageMs = nowMs - this.#timesMs[this.#first]!
+    while (this.#count > FEWEST_EVENTS) {
+      const ageMs = nowMs - this.#blocks[0]!.timesMs[this.#first]!
       if (ageMs <= WATCH_WINDOW_MS) break
-      if (ageMs <= SNAPSHOT_WINDOW_MS && count <= MOST_EVENTS) break
+      if (ageMs <= SNAPSHOT_WINDOW_MS && this.#count <= MOST_EVENTS) break
       this.#dropFirst()
     }
-    if (this.#first >= STRIDE) this.#giveBack()
   }
 
   #dropFirst(): void {
-    this.#floor = Math.max(this.#floor, this.#events[this.#first]!.revision)
-    this.#first++
-  }
-
-  #giveBack(): void {
-    if (this.#first === 0) return
-    this.#events = this.#events.slice(this.#first)
-    this.#timesMs = this.#timesMs.slice(this.#first)
+    const { events } = this.#blocks[0]!
+    this.#floor = Math.max(this.#floor, events[this.#first]!.revision)
+    this.#count--
+    if (++this.#first < events.length) return
     this.#first = 0
+    if (this.#blocks.length > 1) this.#blocks.shift()
+    else this.#blocks[0] = { events: [], timesMs: [] }
   }
+}
+
+/** The first of `count` places at which it is so, where it is so from some place on; `count` when nowhere. */
+function firstAt(count: number, isSo: (at: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isSo(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
