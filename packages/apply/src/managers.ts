@@ -4,7 +4,7 @@
 import { compareStrings } from '@gyropilot/foundation'
 import { EMPTY, difference, isEmpty, parseFieldSet, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
-import { shared } from './shared-field-sets.ts'
+import { isShared, shared } from './shared-field-sets.ts'
 import { deepEqual } from '@gyropilot/api'
 
 export interface ManagedFieldsEntry {
@@ -108,7 +108,7 @@ function entryOf(owner: Owner): ManagedFieldsEntry {
     fieldsV1: fields,
     ...(subresource === '' ? {} : { subresource }),
   })
-  lastEntries.set(fields, entry)
+  if (isShared(fields)) lastEntries.set(fields, entry)
   return entry
 }
 

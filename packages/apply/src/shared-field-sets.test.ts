@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldSet } from './field-set.ts'
-import { shared } from './shared-field-sets.ts'
+import { isShared, shared } from './shared-field-sets.ts'
 
 const copy = (set: FieldSet): FieldSet => structuredClone(set)
 const labels: FieldSet = { 'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} } } }
@@ -11,10 +11,11 @@ const withAddress = (ip: string): FieldSet => ({
 })
 
 test('equal sets are one object, in the order in which they were written', () => {
-  const one = shared(withAddress('10.0.0.1'))
-  assert.equal(shared(withAddress('10.0.0.1')), one)
-  assert.equal(JSON.stringify(one), JSON.stringify(withAddress('10.0.0.1')))
+  const one = shared(copy(labels))
+  assert.equal(shared(copy(labels)), one)
+  assert.equal(JSON.stringify(one), JSON.stringify(labels))
   assert.equal(shared(one), one)
+  assert.ok(isShared(one))
 })
 
 test('sets that differ share what is equal in them', () => {
@@ -44,12 +45,31 @@ test('shared sets cannot be changed, the given one can', () => {
   assert.equal(other['f:metadata'], one['f:metadata'])
 })
 
+test('sets that are met once push out none that are met again', () => {
+  const one = shared(copy(labels))
+  shared(copy(labels))
+  for (let i = 0; i < 50_000; i++) {
+    const withOwnAddress = shared(withAddress(`10.7.${i >> 8}.${i & 255}`))
+    assert.equal(withOwnAddress['f:metadata'], one['f:metadata'])
+    assert.ok(!isShared(withOwnAddress) && Object.isFrozen(withOwnAddress['f:status']!['f:podIPs']))
+  }
+  assert.equal(shared(copy(labels)), one)
+})
+
 test('sets beyond those that are remembered stay right', () => {
-  const one = shared(withAddress('10.9.9.9'))
-  for (let i = 0; i < 10_000; i++)
-    assert.deepEqual(
-      Object.keys(shared(withAddress(`10.1.${i >> 8}.${i & 255}`))['f:status']!['f:podIPs']!)[1],
-      `k:{"ip":"10.1.${i >> 8}.${i & 255}"}`,
-    )
-  assert.deepEqual(shared(withAddress('10.9.9.9')), one)
+  const withLabel = (name: string): FieldSet => ({
+    ...copy(labels),
+    'f:status': {
+      'f:conditions': { '.': {}, [`k:{"type":"${name}"}`]: { '.': {}, 'f:type': {} } },
+    },
+  })
+  const one = shared(withLabel('first'))
+  assert.equal(shared(withLabel('first')), one)
+  for (let i = 0; i < 10_000; i++) {
+    const name = `Type${i}`
+    assert.equal(shared(withLabel(name)), shared(withLabel(name)))
+    assert.deepEqual(shared(withLabel(name)), withLabel(name))
+  }
+  assert.notEqual(shared(withLabel('first')), one)
+  assert.deepEqual(shared(withLabel('first')), one)
 })

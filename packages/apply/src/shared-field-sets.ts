@@ -5,45 +5,73 @@
 import { EMPTY } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 
-/** Nodes of sets. Beyond it all are forgotten, and sets that are written later share among themselves. */
+/** Beyond it all nodes are forgotten, and sets that are written later share among themselves. */
 const MOST_NODES = 16_384
+/** Of those that were met once: a pod's address, the owner of a node's lease. */
+const MOST_NODES_MET_ONCE = 4_096
 
-/** Canonical nodes: their place is their number. */
-let nodes: FieldSet[] = [EMPTY]
-let numbersByShape = new Map([['', 0]])
-let numbers = new WeakMap([[EMPTY, 0]])
-
-/** The same set, canonical by its parts: equal sets are one object. Its nodes are frozen. */
-export function shared(set: FieldSet): FieldSet {
-  if (nodes.length > MOST_NODES) {
-    nodes = [EMPTY]
-    numbersByShape = new Map([['', 0]])
-    numbers = new WeakMap([[EMPTY, 0]])
-  }
-  return nodes[numberOf(set)]!
+/** A canonical node. Its parents are found by the number, which no other node ever had. */
+interface SharedNode {
+  readonly node: FieldSet
+  readonly number: number
 }
 
-function numberOf(node: FieldSet): number {
-  const number = numbers.get(node)
-  if (number !== undefined) return number
+interface SharedNodes {
+  readonly byShape: Map<string, SharedNode>
+  readonly ofNode: WeakMap<FieldSet, SharedNode>
+}
+
+const EMPTY_NODE: SharedNode = { node: EMPTY, number: 0 }
+let nextNumber = 1
+
+const noNodes = (): SharedNodes => ({ byShape: new Map(), ofNode: new WeakMap() })
+let metOnce = noNodes()
+let metAgain = noNodes()
+
+/** The same set, canonical by its parts: equal sets are one object as long as they are remembered. Its nodes are frozen. */
+export function shared(set: FieldSet): FieldSet {
+  if (metOnce.byShape.size > MOST_NODES_MET_ONCE) metOnce = noNodes()
+  if (metAgain.byShape.size > MOST_NODES) metAgain = noNodes()
+  return sharedNode(set).node
+}
+
+/** Whether more than one object was found to have the set. */
+export function isShared(set: FieldSet): boolean {
+  return metAgain.ofNode.has(set)
+}
+
+function sharedNode(node: FieldSet): SharedNode {
+  if (node === EMPTY) return EMPTY_NODE
+  const canonical = metAgain.ofNode.get(node) ?? metOnce.ofNode.get(node)
+  if (canonical !== undefined) return canonical
   let result = node
   let shape = ''
   for (const element in node) {
     const child = node[element]!
-    // Most nodes end a path, and most of these are the same object already.
-    const childNumber = child === EMPTY ? 0 : numberOf(child)
-    const one = nodes[childNumber]!
+    const { node: one, number } = sharedNode(child)
     if (one !== child) {
       if (result === node) result = { ...node }
       ;(result as Record<string, FieldSet>)[element] = one
     }
     // The length tells elements apart whatever is in them: fields of custom resources have any name.
-    shape += `${childNumber} ${element.length} ${element}`
+    shape += `${number} ${element.length} ${element}`
   }
-  const known = numbersByShape.get(shape)
+  return shape === '' ? EMPTY_NODE : nodeOfShape(shape, result)
+}
+
+function nodeOfShape(shape: string, node: FieldSet): SharedNode {
+  const known = metAgain.byShape.get(shape)
   if (known !== undefined) return known
-  const added = nodes.push(Object.freeze(result)) - 1
-  numbersByShape.set(shape, added)
-  numbers.set(result, added)
-  return added
+  const again = metOnce.byShape.get(shape)
+  if (again !== undefined) {
+    metOnce.byShape.delete(shape)
+    return added(metAgain, shape, again)
+  }
+  return added(metOnce, shape, { node: Object.freeze(node), number: nextNumber++ })
+}
+
+function added(to: SharedNodes, shape: string, one: SharedNode): SharedNode {
+  to.byShape.set(shape, one)
+  to.ofNode.set(one.node, one)
+  return one
 }
