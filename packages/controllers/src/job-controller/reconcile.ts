@@ -58,7 +58,9 @@ export function* reconcile(observed: ObservedJob, settings: JobSettings): Reconc
   const startedMs = yield* elapsedTimeMs()
   const { action, ...verdict } = yield* sync(observed, settings, yield* currentTimeMs())
   const durationMs = (yield* elapsedTimeMs()) - startedMs
-  settings.metrics.synced(job, action, verdict.error === undefined, durationMs)
+  // One that is put off until the cache shows more is none yet.
+  if (verdict.expected !== true)
+    settings.metrics.synced(job, action, verdict.error === undefined, durationMs)
   return verdict
 }
 
