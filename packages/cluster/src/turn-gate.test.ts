@@ -1,4 +1,4 @@
-import { TURN_MS, VirtualClock } from '@gyropilot/foundation'
+import { LONG_TURN_MS, VirtualClock } from '@gyropilot/foundation'
 import { WorkClock } from '@gyropilot/runtime/testing'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -57,16 +57,16 @@ test('who comes while others wait does not pass them', async () => {
   assert.deepEqual(passed, ['first', 'second'])
 })
 
-test('nobody passes in a turn that is over, but one in each', async () => {
+test('nobody passes in a turn that is long, but one in each', async () => {
   const { clock, gateOf, turn } = turns()
   const gate = gateOf(8)
   const passed: number[] = []
-  clock.work(TURN_MS)
+  clock.work(LONG_TURN_MS)
   assert.equal(gate.pass(), undefined)
   for (let i = 0; i < 5; i++)
     void gate.pass()?.then(() => {
       passed.push(i)
-      clock.work(TURN_MS / 2)
+      clock.work(LONG_TURN_MS / 2)
     })
   await turn()
   assert.deepEqual(passed, [0, 1])
@@ -75,8 +75,8 @@ test('nobody passes in a turn that is over, but one in each', async () => {
   await turn()
   assert.deepEqual(passed, [0, 1, 2, 3, 4])
   await turn()
-  clock.work(TURN_MS / 2)
+  clock.work(LONG_TURN_MS / 2)
   assert.equal(gate.pass(), undefined)
-  clock.work(TURN_MS / 2)
+  clock.work(LONG_TURN_MS / 2)
   assert.notEqual(gate.pass(), undefined)
 })

@@ -1,5 +1,5 @@
 import type { Clock } from '@gyropilot/foundation'
-import { Fifo, TURN_MS } from '@gyropilot/foundation'
+import { Fifo, LONG_TURN_MS } from '@gyropilot/foundation'
 
 interface TurnGateOptions {
   readonly clock: Clock
@@ -11,7 +11,7 @@ interface TurnGateOptions {
 
 /**
  * Requests within one process cost no socket and so never wait: a burst of them would run to its end before a timer fires or
- * a socket is read. The gate lets a few pass in each turn of the event loop, as long as it has time, and the rest in the next
+ * a socket is read. The gate lets a few pass in each turn of the event loop, unless it is long already, and the rest in the next
  * ones, in their order. One passes in every turn.
  */
 export class TurnGate {
@@ -41,8 +41,8 @@ export class TurnGate {
 
   #isOpen(): boolean {
     const { clock, perTurn } = this.#options
-    const isOver = clock.turnMs() >= TURN_MS
-    return this.#passed === 0 || (this.#passed < perTurn && !isOver)
+    const isLong = clock.turnMs() >= LONG_TURN_MS
+    return this.#passed === 0 || (this.#passed < perTurn && !isLong)
   }
 
   #count(): void {

@@ -14,6 +14,12 @@ export interface Timer {
  */
 export const TURN_MS = 10
 
+/**
+ * From here on what is due in the turn waits, too: timers, requests within the process. Work takes so long at once only while V8
+ * marks a large heap, thirty times as long as otherwise; before it, more and shorter turns would cost more than they are worth.
+ */
+export const LONG_TURN_MS = 25
+
 /** Time as it is handed in: a real clock in programs, a virtual one in tests and simulations. */
 export interface Clock {
   /** Wall time in milliseconds since the Unix epoch: for timestamps on objects and comparisons with them. May jump. */

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock.ts'
-import { TURN_MS } from '../clock.ts'
+import { LONG_TURN_MS } from '../clock.ts'
 import { Fifo } from '../fifo.ts'
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
@@ -21,12 +21,12 @@ class PendingCall implements Timer {
 
 /**
  * The machine's clock. Made once in a binary and handed down. Pending timers keep the process alive. A timer that is due in a turn
- * of the event loop that is over (`TURN_MS`) is called in the next one, and so on, in order.
+ * of the event loop that is long (`LONG_TURN_MS`) is called in the next one, and so on, in order.
  */
 export class SystemClock implements Clock {
   /** Undefined: nobody has asked in this turn. */
   #turnStartMs: number | undefined
-  /** Due in turns that were over. */
+  /** Due in turns that were long. */
   readonly #late = new Fifo<PendingCall>()
   /** How many calls of `#callLate` are to come. */
   #lateCalls = 0
@@ -68,7 +68,7 @@ export class SystemClock implements Clock {
 
   /** Node calls all timers that are due in one turn, and a long turn makes many due. */
   readonly #fire = (call: PendingCall): void => {
-    if (this.#late.size === 0 && this.turnMs() < TURN_MS) {
+    if (this.#late.size === 0 && this.turnMs() < LONG_TURN_MS) {
       call.callback?.()
       return
     }
@@ -84,7 +84,7 @@ export class SystemClock implements Clock {
   /** One at a time: what it does in promises is done before the next looks at the time. */
   readonly #callLate = (isFirst: boolean): void => {
     this.#lateCalls--
-    const call = this.turnMs() < TURN_MS || isFirst ? this.#late.shift() : undefined
+    const call = this.turnMs() < LONG_TURN_MS || isFirst ? this.#late.shift() : undefined
     if (this.#lateCalls === 0) this.#askForTurns()
     call?.callback?.()
   }

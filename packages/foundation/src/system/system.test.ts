@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { TURN_MS } from '../clock.ts'
+import { LONG_TURN_MS } from '../clock.ts'
 import { FileError } from '../host-environment.ts'
 import { PrometheusRegistry } from '../metrics-registry.ts'
 import { exposeProcessMetrics, exposeProcessStart } from './process-metrics.ts'
@@ -62,7 +62,7 @@ test('timers that are due together are called in as many turns as they take, in 
   const { promise, resolve } = Promise.withResolvers<void>()
   const workForATurn = (name: string): void => {
     setImmediate(() => called.push('the next turn'))
-    workFor(clock, TURN_MS)
+    workFor(clock, LONG_TURN_MS)
     called.push(name)
   }
   clock.after(0, () => workForATurn('long'))
