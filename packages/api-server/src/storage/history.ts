@@ -103,6 +103,7 @@ export class History {
     while (this.#count > 0 && this.#blocks[0]!.events[this.#first]!.revision <= revision)
       this.#dropFirst()
     this.#floor = Math.max(this.#floor, revision)
+    this.#giveBack()
   }
 
   #trim(nowMs: number): void {
@@ -122,6 +123,13 @@ export class History {
     this.#first = 0
     if (this.#blocks.length > 1) this.#blocks.shift()
     else this.#blocks[0] = { events: [], timesMs: [] }
+  }
+
+  /** What was dropped of the first block: a quiet collection would keep these states until the block is full. */
+  #giveBack(): void {
+    const { events, timesMs } = this.#blocks[0]!
+    this.#blocks[0] = { events: events.slice(this.#first), timesMs: timesMs.slice(this.#first) }
+    this.#first = 0
   }
 }
 
