@@ -12,7 +12,6 @@ function turns() {
   const turn = async (): Promise<void> => {
     const due = take
     take = []
-    clock.endTurn()
     for (const resolve of due) {
       resolve()
       for (let i = 0; i < 10; i++) await Promise.resolve()
@@ -57,26 +56,29 @@ test('who comes while others wait does not pass them', async () => {
   assert.deepEqual(passed, ['first', 'second'])
 })
 
-test('nobody passes in a turn that is long, but one in each', async () => {
+test('after a long turn one passes, then twice as many in each', async () => {
   const { clock, gateOf, turn } = turns()
-  const gate = gateOf(8)
-  const passed: number[] = []
-  clock.work(LONG_TURN_MS)
-  assert.equal(gate.pass(), undefined)
-  for (let i = 0; i < 5; i++)
-    void gate.pass()?.then(() => {
-      passed.push(i)
-      clock.work(LONG_TURN_MS / 2)
-    })
-  await turn()
-  assert.deepEqual(passed, [0, 1])
-  await turn()
-  assert.deepEqual(passed, [0, 1, 2, 3])
-  await turn()
-  assert.deepEqual(passed, [0, 1, 2, 3, 4])
-  await turn()
-  clock.work(LONG_TURN_MS / 2)
-  assert.equal(gate.pass(), undefined)
-  clock.work(LONG_TURN_MS / 2)
-  assert.notEqual(gate.pass(), undefined)
+  const gate = gateOf(5)
+  let passed = 0
+  let workMs = LONG_TURN_MS
+  const work = (): void => {
+    passed++
+    clock.work(workMs)
+  }
+  for (let i = 0; i < 30; i++) void (gate.pass() ?? Promise.resolve()).then(work)
+  const passedInTurn = async (): Promise<number> => {
+    const before = passed
+    await turn()
+    return passed - before
+  }
+  await Promise.resolve()
+  assert.equal(passed, 5)
+  assert.equal(await passedInTurn(), 1)
+  assert.equal(await passedInTurn(), 1, 'one may take long, too')
+  workMs = LONG_TURN_MS / 5
+  assert.equal(await passedInTurn(), 1)
+  assert.equal(await passedInTurn(), 2)
+  assert.equal(await passedInTurn(), 4)
+  assert.equal(await passedInTurn(), 5)
+  assert.equal(await passedInTurn(), 1, 'five of them took long')
 })

@@ -38,12 +38,8 @@ export class WorkClock implements Clock {
 
   after(delayMs: number, callback: () => void): Timer {
     return this.#inner.after(delayMs, () => {
-      this.endTurn()
+      this.#turnStartMs = this.#workedMs
       callback()
     })
-  }
-
-  endTurn(): void {
-    this.#turnStartMs = this.#workedMs
   }
 }
