@@ -1,4 +1,4 @@
-import { LONG_TURN_MS, VirtualClock } from '@gyropilot/foundation'
+import { LONG_TURN_MS, TURN_MS, VirtualClock } from '@gyropilot/foundation'
 import { WorkClock } from '@gyropilot/runtime/testing'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -56,7 +56,7 @@ test('who comes while others wait does not pass them', async () => {
   assert.deepEqual(passed, ['first', 'second'])
 })
 
-test('after a long turn one passes, then twice as many in each', async () => {
+test('after a long turn one passes, and twice as many after each that was short', async () => {
   const { clock, gateOf, turn } = turns()
   const gate = gateOf(5)
   let passed = 0
@@ -65,7 +65,7 @@ test('after a long turn one passes, then twice as many in each', async () => {
     passed++
     clock.work(workMs)
   }
-  for (let i = 0; i < 30; i++) void (gate.pass() ?? Promise.resolve()).then(work)
+  for (let i = 0; i < 40; i++) void (gate.pass() ?? Promise.resolve()).then(work)
   const passedInTurn = async (): Promise<number> => {
     const before = passed
     await turn()
@@ -75,10 +75,18 @@ test('after a long turn one passes, then twice as many in each', async () => {
   assert.equal(passed, 5)
   assert.equal(await passedInTurn(), 1)
   assert.equal(await passedInTurn(), 1, 'one may take long, too')
-  workMs = LONG_TURN_MS / 5
+  workMs = TURN_MS
+  assert.equal(await passedInTurn(), 1)
+  assert.equal(await passedInTurn(), 1, 'a turn that was neither says nothing')
+  workMs = TURN_MS / 2 - 0.1
   assert.equal(await passedInTurn(), 1)
   assert.equal(await passedInTurn(), 2)
   assert.equal(await passedInTurn(), 4)
+  assert.equal(await passedInTurn(), 4, 'four of them took more than 10 ms')
+  workMs = 0
+  assert.equal(await passedInTurn(), 4)
+  assert.equal(await passedInTurn(), 5)
+  workMs = LONG_TURN_MS / 5
   assert.equal(await passedInTurn(), 5)
   assert.equal(await passedInTurn(), 1, 'five of them took long')
 })

@@ -1,5 +1,5 @@
 import type { Clock } from '@gyropilot/foundation'
-import { Fifo, LONG_TURN_MS } from '@gyropilot/foundation'
+import { Fifo, LONG_TURN_MS, TURN_MS } from '@gyropilot/foundation'
 
 interface TurnGateOptions {
   readonly clock: Clock
@@ -12,7 +12,7 @@ interface TurnGateOptions {
 /**
  * Requests within one process cost no socket and so never wait: a burst of them would run to its end before a timer fires or
  * a socket is read. The gate lets a few pass in each turn of the event loop and the rest in the next ones, in their order. After
- * a turn that was long only one passes, then twice as many in each.
+ * a turn that was long only one passes, and twice as many after each that was short.
  *
  * Those of one turn pass together, each step of all of them before the next step: one after the other they take a fifth more of
  * the processor, whose caches hold the code of a step and not that of a request.
@@ -47,8 +47,9 @@ export class TurnGate {
     do {
       const startMs = clock.monotonicMs()
       await nextTurn()
-      const isLong = clock.monotonicMs() - startMs >= LONG_TURN_MS
-      this.#open = isLong ? 1 : Math.min(2 * this.#open, perTurn)
+      const tookMs = clock.monotonicMs() - startMs
+      if (tookMs >= LONG_TURN_MS) this.#open = 1
+      else if (tookMs < TURN_MS) this.#open = Math.min(2 * this.#open, perTurn)
       for (this.#passed = 0; this.#passed < this.#open && this.#waiting.size > 0; this.#passed++)
         this.#waiting.shift()!()
     } while (this.#passed > 0)
