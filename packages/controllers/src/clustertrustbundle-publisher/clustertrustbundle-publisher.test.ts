@@ -240,6 +240,39 @@ test('Given RBAC, the gate and v1beta1 served, then within 30s exactly one bundl
   await stop()
 })
 
+test('its bundles are streamed, and without WatchListClient listed as they are now', async () => {
+  const firstRequest = async (gates: Record<string, boolean>): Promise<unknown> => {
+    const context = testContext({
+      configuration: {
+        ...defaultControllersConfiguration,
+        featureGates: { ClusterTrustBundle: true, ...gates },
+        rootCaPublisher: { caBundle: certificate() },
+      },
+    })
+    Object.assign(context.client, { raw: discovery(['v1beta1']).raw })
+    const controller = await clusterTrustBundlePublisherController.build(context)
+    const { stop } = startLoop(controller, context.clock)
+    await context.clock.advance(1_000)
+    await stop()
+    const [request] = context.client.requested('list', 'watch')
+    const { resourceVersion, sendInitialEvents, fieldSelector } = { ...request?.options }
+    return { verb: request?.verb, resourceVersion, sendInitialEvents, fieldSelector }
+  }
+  const fieldSelector = `spec.signerName=${SIGNER_NAME}`
+  assert.deepEqual(await firstRequest({}), {
+    verb: 'watch',
+    resourceVersion: undefined,
+    sendInitialEvents: true,
+    fieldSelector,
+  })
+  assert.deepEqual(await firstRequest({ WatchListClient: false }), {
+    verb: 'list',
+    resourceVersion: undefined,
+    sendInitialEvents: undefined,
+    fieldSelector,
+  })
+})
+
 test('names are those of the page', () => {
   const { name, aliases, serviceAccount, enabledByDefault, featureGates } =
     clusterTrustBundlePublisherController

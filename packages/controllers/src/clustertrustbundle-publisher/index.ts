@@ -13,6 +13,7 @@ import type {
   Verdict,
   Watch,
 } from '@gyropilot/runtime'
+import { featureEnabled } from '../configuration.ts'
 import type { ControllersConfiguration } from '../configuration.ts'
 import { CLIENT_IDENTITY, FEATURE_GATE, KEY, QUEUE_NAME, SIGNER_NAME } from './config.ts'
 import type { BundleType } from './config.ts'
@@ -48,6 +49,7 @@ export const clusterTrustBundlePublisherController: ControllerDescriptor<Control
         clock,
         random: random.fork('informers'),
         logger,
+        watchList: featureEnabled(configuration, 'WatchListClient'),
         firstList: 'latest',
         fieldSelector: `spec.signerName=${SIGNER_NAME}`,
       })
