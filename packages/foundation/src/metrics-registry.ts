@@ -1,4 +1,5 @@
 /** Metrics in memory, exposed as Prometheus text 0.0.4 in the spelling of the Go client. */
+import { firstIndexWhere } from './binary-search.ts'
 import { compareStrings } from './compare.ts'
 import type {
   Counter,
@@ -285,14 +286,7 @@ class HistogramFamily extends Family<Distribution> implements Histogram {
   /** The first bucket whose upper bound is not below the value. NaN counts as above all. */
   #bucketOf(value: number): number {
     const bounds = this.#bounds
-    let low = 0
-    let high = bounds.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (bounds[middle]! >= value) high = middle
-      else low = middle + 1
-    }
-    return Number.isNaN(value) ? bounds.length : low
+    return firstIndexWhere(bounds.length, (bucket) => bounds[bucket]! >= value)
   }
 }
 

@@ -1,3 +1,4 @@
+import { firstIndexWhere } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { StoreEvent, StoredEntry } from './store.ts'
 
@@ -85,13 +86,13 @@ export class History {
 
   /** Events with a revision above the given one, oldest first. */
   after(revision: number): readonly LoggedEvent[] {
-    const block = firstAt(this.#blocks.length, (at) => {
+    const block = firstIndexWhere(this.#blocks.length, (at) => {
       const last = this.#blocks[at]!.events.at(-1)
       return last !== undefined && last.revision > revision
     })
     if (block === this.#blocks.length) return []
     const { events } = this.#blocks[block]!
-    const place = firstAt(events.length, (at) => events[at]!.revision > revision)
+    const place = firstIndexWhere(events.length, (at) => events[at]!.revision > revision)
     const oldest = block === 0 ? Math.max(place, this.#first) : place
     return events
       .slice(oldest)
@@ -131,16 +132,4 @@ export class History {
     this.#blocks[0] = { events: events.slice(this.#first), timesMs: timesMs.slice(this.#first) }
     this.#first = 0
   }
-}
-
-/** The first of `count` places at which it is so, where it is so from some place on; `count` when nowhere. */
-function firstAt(count: number, isSo: (at: number) => boolean): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (isSo(middle)) high = middle
-    else low = middle + 1
-  }
-  return low
 }

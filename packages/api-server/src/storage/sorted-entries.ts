@@ -1,4 +1,4 @@
-import { compareStrings } from '@gyropilot/foundation'
+import { compareStrings, firstIndexWhere } from '@gyropilot/foundation'
 import type { StoredEntry } from './store.ts'
 
 /** Blocks split when they reach this size: an insert moves at most this many pointers. */
@@ -88,27 +88,18 @@ export class SortedEntries {
     return rank
   }
 
-  /** The last block whose first key is not above `key`. */
+  /** The last block whose first key is not above `key`; the first one where all are. */
   #blockOf(key: string): number {
-    let low = 0
-    let high = this.#blocks.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (compareStrings(this.#blocks[middle]![0]!.key, key) <= 0) low = middle
-      else high = middle - 1
-    }
-    return low
+    const blocks = this.#blocks
+    const after = firstIndexWhere(
+      blocks.length,
+      (at) => compareStrings(blocks[at]![0]!.key, key) > 0,
+    )
+    return Math.max(0, after - 1)
   }
 }
 
 /** Index of the first entry whose key is not below `key`. */
 function lowerBound(entries: readonly StoredEntry[], key: string): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (compareStrings(entries[middle]!.key, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(entries.length, (at) => compareStrings(entries[at]!.key, key) >= 0)
 }

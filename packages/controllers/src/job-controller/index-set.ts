@@ -1,3 +1,5 @@
+import { firstIndexWhere } from '@gyropilot/foundation'
+
 /**
  * Completion indexes, as runs: what an operation costs hangs on the number of runs, never on that of completions, so that a
  * Job of 100,000 completions is no burden while its indexes succeed about in order.
@@ -103,14 +105,8 @@ export class IndexSet {
 
   /** Where the first run that ends at `index` or later begins among the bounds. */
   #runFrom(index: number): number {
-    let low = 0
-    let high = this.#bounds.length / 2
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#bounds[2 * middle + 1]! < index) low = middle + 1
-      else high = middle
-    }
-    return 2 * low
+    const bounds = this.#bounds
+    return 2 * firstIndexWhere(bounds.length / 2, (run) => bounds[2 * run + 1]! >= index)
   }
 }
 

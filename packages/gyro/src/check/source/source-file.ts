@@ -1,4 +1,5 @@
 /** The text of one input, and lines and columns in it. */
+import { firstIndexWhere } from '@gyropilot/foundation'
 
 export interface Position {
   /** From 1; 0: the file as a whole. */
@@ -21,16 +22,10 @@ export class SourceFile {
 
   positionOf(offset: number): Position {
     const starts = (this.#lineStarts ??= lineStarts(this.text))
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (starts[middle]! <= offset) low = middle
-      else high = middle - 1
-    }
+    const line = firstIndexWhere(starts.length, (at) => starts[at]! > offset)
     let column = 1
-    for (const _ of this.text.slice(starts[low], offset)) column++
-    return { line: low + 1, column }
+    for (const _ of this.text.slice(starts[line - 1], offset)) column++
+    return { line, column }
   }
 }
 
