@@ -44,6 +44,7 @@ import { ResourceHandler } from './handlers/resource-handler.ts'
 import { SubresourceEndpoint } from './handlers/subresource-endpoint.ts'
 import type { Answer } from './http/answer.ts'
 import type { ServerRequest, ServerResponse } from './http/exchange.ts'
+import { gatheredRequests } from './http/listener/gathered-requests.ts'
 import { listen, type Listener } from './http/listener/listener.ts'
 import { createOutgoingCalls, type OutgoingCalls } from './http/outgoing-calls/outgoing-calls.ts'
 import { renderLocally } from './http/render-local.ts'
@@ -359,6 +360,7 @@ class EmbeddedApiServer implements ApiServer {
       certificatePem,
       keyPem,
       requestClientCertificates: true,
+      gate: gatheredRequests(this.#options.clock),
       answer: (request) => this.#pipeline.answer(request),
       upgrade: (request, socket, head) => void this.#upgrade(request, socket, head),
     })

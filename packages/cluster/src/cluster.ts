@@ -14,6 +14,7 @@ import type {
 import type { Client } from '@gyropilot/client'
 import type { CloudProvider } from '@gyropilot/cloud-provider'
 import type { ControllersConfiguration } from '@gyropilot/controllers'
+import { TurnGate } from '@gyropilot/foundation'
 import type { Clock, Logger, MetricsRegistry, RandomSource } from '@gyropilot/foundation'
 import { exposeFeatureGates } from '@gyropilot/manager/feature-gates'
 import type { ReconcileTrace } from '@gyropilot/runtime'
@@ -23,7 +24,6 @@ import { inProcessConnection } from './in-process-connection.ts'
 import type { Audit } from './in-process-connection.ts'
 import { Parts } from './parts.ts'
 import type { RunningPart } from './parts.ts'
-import { TurnGate } from './turn-gate.ts'
 
 /** What a Cluster is made of. */
 export interface ClusterOptions {

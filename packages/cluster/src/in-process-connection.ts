@@ -3,11 +3,11 @@ import type { KubernetesObject } from '@gyropilot/api'
 import type { ApiServer, UserInfo } from '@gyropilot/api-server'
 import { memoryTransport } from '@gyropilot/client'
 import type { Transport, TransportRequest, TransportResponse } from '@gyropilot/client'
+import type { TurnGate } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { ADMINISTRATOR, CONTROLLER_MANAGER, SCHEDULER, controllerAccount } from './identities.ts'
 import type { Identities } from './identities.ts'
 import type { Connection, PartIdentity } from './parts.ts'
-import type { TurnGate } from './turn-gate.ts'
 
 /** One answered request of a part of the cluster. */
 export interface AuditEntry {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse as Http1Response } from 'node:http
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer, type TLSSocket } from 'node:tls'
-import { refusePlainHttp } from '@gyropilot/foundation'
+import { refusePlainHttp, type TurnGate } from '@gyropilot/foundation'
 import { contentTypeOf, type Answer } from '../answer.ts'
 import { protobufAnswers } from '@gyropilot/protobuf'
 import { asciiBody, encodeBody, protobufEvents } from '../encode.ts'
@@ -39,6 +39,8 @@ interface ListenerOptions {
   /** Asks clients for certificates; the authenticator judges them. */
   readonly requestClientCertificates: boolean
   readonly deadlines?: Deadlines
+  /** Requests pass it before they are answered. Absent: each is answered as it comes. */
+  readonly gate?: TurnGate
   /** Default: answers of the event loop's own turns. */
   readonly answers?: GatheredAnswers
   answer(request: ServerRequest): Promise<Answer>
@@ -247,6 +249,7 @@ class HttpsListener implements Listener {
     })
     try {
       const bytes = await readBody(incoming)
+      await this.#options.gate?.pass()
       this.#answers.sendLate()
       const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing))
       if (answer.body.kind === 'watch' || answer.body.kind === 'stream') {

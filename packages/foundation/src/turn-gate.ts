@@ -1,21 +1,27 @@
-import type { Clock } from '@gyropilot/foundation'
-import { Fifo, LONG_TURN_MS, TURN_MS } from '@gyropilot/foundation'
+import type { Clock } from './clock.ts'
+import { LONG_TURN_MS, TURN_MS } from './clock.ts'
+import { Fifo } from './fifo.ts'
 
 interface TurnGateOptions {
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'monotonicMs'>
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: () => Promise<void>
   /** The most that pass in one turn. */
   readonly perTurn: number
+  /**
+   * Whoever comes waits for the end of the turn, to pass together with others: for what is read from sockets, one after the
+   * other. Default false: they pass at once while the gate is open.
+   */
+  readonly gathers?: boolean
 }
 
 /**
- * Requests within one process cost no socket and so never wait: a burst of them would run to its end before a timer fires or
- * a socket is read. The gate lets a few pass in each turn of the event loop and the rest in the next ones, in their order. After
- * a turn that was long only one passes, and twice as many after each that was short.
+ * Lets a few requests pass in each turn of the event loop and the rest in the next ones, in their order: a burst of them would run
+ * to its end before a timer fires or a socket is read. After a turn that was long only one passes, and twice as many after each that
+ * was short.
  *
- * Those of one turn pass together, each step of all of them before the next step: one after the other they take a fifth more of
- * the processor, whose caches hold the code of a step and not that of a request.
+ * Those of one turn pass together, each step of all of them before the next step: one after the other they take a fifth to a half
+ * more of the processor, whose caches hold the code of a step and not that of a request.
  */
 export class TurnGate {
   readonly #options: TurnGateOptions
@@ -33,7 +39,8 @@ export class TurnGate {
   /** Undefined: pass at once. */
   pass(): Promise<void> | undefined {
     if (!this.#isCounting) void this.#countTurns()
-    if (this.#waiting.size === 0 && this.#passed < this.#open) {
+    const mustWait = this.#options.gathers === true || this.#waiting.size > 0
+    if (!mustWait && this.#passed < this.#open) {
       this.#passed++
       return undefined
     }

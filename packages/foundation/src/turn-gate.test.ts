@@ -1,12 +1,11 @@
-import { LONG_TURN_MS, TURN_MS, VirtualClock } from '@gyropilot/foundation'
-import { WorkClock } from '@gyropilot/runtime/testing'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LONG_TURN_MS, TURN_MS } from './clock.ts'
 import { TurnGate } from './turn-gate.ts'
 
-/** Turns of the loop that the test takes itself. */
+/** Turns of the loop that the test takes itself, and time that passes only by its work. */
 function turns() {
-  const clock = new WorkClock(new VirtualClock({ settle: () => Promise.resolve() }))
+  let workedMs = 0
   let take: (() => void)[] = []
   const nextTurn = (): Promise<void> => new Promise((resolve) => take.push(resolve))
   const turn = async (): Promise<void> => {
@@ -17,8 +16,11 @@ function turns() {
       for (let i = 0; i < 10; i++) await Promise.resolve()
     }
   }
-  const gateOf = (perTurn: number): TurnGate => new TurnGate({ clock, nextTurn, perTurn })
-  return { clock, gateOf, turn, pending: () => take.length }
+  const clock = { monotonicMs: (): number => workedMs }
+  const gateOf = (perTurn: number, gathers?: boolean): TurnGate =>
+    new TurnGate({ clock, nextTurn, perTurn, ...(gathers === undefined ? {} : { gathers }) })
+  const work = (forMs: number): void => void (workedMs += forMs)
+  return { gateOf, turn, work, pending: () => take.length }
 }
 
 test('a burst passes a few at a time, in its order', async () => {
@@ -57,13 +59,13 @@ test('who comes while others wait does not pass them', async () => {
 })
 
 test('after a long turn one passes, and twice as many after each that was short', async () => {
-  const { clock, gateOf, turn } = turns()
+  const { gateOf, turn, work: spend } = turns()
   const gate = gateOf(5)
   let passed = 0
   let workMs = LONG_TURN_MS
   const work = (): void => {
     passed++
-    clock.work(workMs)
+    spend(workMs)
   }
   for (let i = 0; i < 40; i++) void (gate.pass() ?? Promise.resolve()).then(work)
   const passedInTurn = async (): Promise<number> => {
@@ -89,4 +91,28 @@ test('after a long turn one passes, and twice as many after each that was short'
   workMs = LONG_TURN_MS / 5
   assert.equal(await passedInTurn(), 5)
   assert.equal(await passedInTurn(), 1, 'five of them took long')
+})
+
+test('a gate that gathers lets those of one turn pass at its end, and step side by side', async () => {
+  const { gateOf, turn, pending } = turns()
+  const gate = gateOf(3, true)
+  const steps: string[] = []
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const wait = gate.pass()
+    assert.ok(wait)
+    void (async () => {
+      await wait
+      steps.push(`${name}1`)
+      await Promise.resolve()
+      steps.push(`${name}2`)
+    })()
+  }
+  for (let i = 0; i < 10; i++) await Promise.resolve()
+  assert.deepEqual(steps, [])
+  await turn()
+  assert.deepEqual(steps, ['a1', 'b1', 'c1', 'a2', 'b2', 'c2'])
+  await turn()
+  assert.deepEqual(steps.slice(6), ['d1', 'd2'])
+  await turn()
+  assert.equal(pending(), 0, 'no turn is asked for while nobody passes')
 })
