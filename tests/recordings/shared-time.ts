@@ -10,6 +10,11 @@ const TICK_MS = 10
 const PACE = 5
 /** Time never goes farther at once, however long the machine has been away. */
 const LONGEST_STEP_MS = 50
+/**
+ * Within the month of the recordings, whenever they are played: a CronJob of the first of a month or of a year names its Job by the
+ * minute of it.
+ */
+const START_MS = Date.UTC(2026, 10, 15, 12)
 
 /** What a player is sent: its time. It answers each with `{ at }`, when it gets to it. */
 interface Beat {
@@ -21,7 +26,7 @@ export class SharedTime {
    * Also a turn of the event loop is none of the machine's: what follows from a write is done before time goes on. Work that gave
    * its turn up because the machine was slow would go on a beat later, behind writes made from caches that were late by as much.
    */
-  readonly clock = new VirtualClock({ settle, startMs: Date.now() })
+  readonly clock = new VirtualClock({ settle, startMs: START_MS })
   readonly #players = new Set<ChildProcess>()
   #stopped = false
 
