@@ -250,6 +250,7 @@ class HttpsListener implements Listener {
     try {
       const bytes = await readBody(incoming)
       await this.#options.gate?.pass()
+      if (isGone(outgoing)) return
       this.#answers.sendLate()
       const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing))
       if (answer.body.kind === 'watch' || answer.body.kind === 'stream') {
