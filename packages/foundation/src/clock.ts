@@ -15,8 +15,9 @@ export interface Timer {
 export const TURN_MS = 10
 
 /**
- * From here on what is due in the turn waits, too: timers, requests within the process. Work takes so long at once only while V8
- * marks a large heap, thirty times as long as otherwise; before it, more and shorter turns would cost more than they are worth.
+ * From here on timers that are due in the turn wait, too, and the next turn begins with one request (`TurnGate`). Work takes so long
+ * at once only while V8 marks a large heap, thirty times as long as otherwise; before it, more and shorter turns would cost more than
+ * they are worth.
  */
 export const LONG_TURN_MS = 25
 

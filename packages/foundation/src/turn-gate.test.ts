@@ -17,8 +17,8 @@ function turns() {
     }
   }
   const clock = { monotonicMs: (): number => workedMs }
-  const gateOf = (perTurn: number, gathers?: boolean): TurnGate =>
-    new TurnGate({ clock, nextTurn, perTurn, ...(gathers === undefined ? {} : { gathers }) })
+  const gateOf = (perTurn: number, gathers = false): TurnGate =>
+    new TurnGate({ clock, nextTurn, perTurn, gathers })
   const work = (forMs: number): void => void (workedMs += forMs)
   return { gateOf, turn, work, pending: () => take.length }
 }
