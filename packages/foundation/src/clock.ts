@@ -32,7 +32,7 @@ export interface Clock {
    * fires and no socket is read. Work takes no time on a virtual clock: 0.
    */
   turnMs(): number
-  /** Calls `callback` once after `delayMs` (values below 0 count as 0), never before returning. */
+  /** Calls `callback` once after `delayMs` (values below 0 count as 0), never before they have passed and never before returning. */
   after(delayMs: number, callback: () => void): Timer
 }
 

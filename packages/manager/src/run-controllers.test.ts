@@ -63,7 +63,11 @@ test('credentials of what namespaces wait for are asked for while caches fill', 
   await running
   assert.deepEqual(
     state.clients.filter((name) => name.endsWith('at once')),
-    ['own service-account-controller, at once', 'own root-ca-cert-publisher, at once'],
+    [
+      'own namespace-controller, at once',
+      'own service-account-controller, at once',
+      'own root-ca-cert-publisher, at once',
+    ],
   )
 })
 

@@ -65,7 +65,8 @@ export interface ControllerDescriptor<Configuration = unknown> {
   readonly usesRootClient?: boolean
   /**
    * Whoever makes a namespace waits for what it writes: it is built before the others, its caches are filled before theirs, and its
-   * credentials are asked for meanwhile. Default: false.
+   * credentials are asked for meanwhile. So is who asks for resyncs of one of these caches: they are to be known before it is filled.
+   * Default: false.
    */
   readonly isWaitedFor?: boolean
   /** Multiples of the manager's client QPS and burst. Default 1. */

@@ -13,6 +13,8 @@ export const namespaceController: ControllerDescriptor<ControllersConfiguration>
   aliases: ['namespace'],
   enabledByDefault: true,
   serviceAccount: SERVICE_ACCOUNT,
+  // Its handler is there before the cache of namespaces is filled: later it could not have it told again every five minutes.
+  isWaitedFor: true,
   clientRate: { qpsFactor: 20, burstFactor: 100 },
   build(context) {
     const { concurrentNamespaceSyncs, namespaceSyncPeriodMs } = context.configuration.namespace

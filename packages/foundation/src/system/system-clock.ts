@@ -5,6 +5,14 @@ import { Fifo } from '../fifo.ts'
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const MOST_LATE_PER_TURN = 32
 
+/**
+ * What Node takes for `delayMs`: it counts from the millisecond that has begun, and in whole ones, so that what it calls may be up to
+ * two early. Who then looks at the time finds that nothing is due. The least is a millisecond for Node, too.
+ */
+function neverEarly(delayMs: number): number {
+  return delayMs === 0 ? 0 : Math.ceil(delayMs) + 1
+}
+
 class PendingCall implements Timer {
   callback: (() => void) | undefined
   timeout: NodeJS.Timeout | undefined
@@ -63,7 +71,7 @@ export class SystemClock implements Clock {
     call.timeout =
       delayMs > LONGEST_TIMEOUT_MS
         ? setTimeout(() => this.#arm(call, delayMs - LONGEST_TIMEOUT_MS), LONGEST_TIMEOUT_MS)
-        : setTimeout(this.#fire, delayMs, call)
+        : setTimeout(this.#fire, neverEarly(delayMs), call)
   }
 
   /** Node calls all timers that are due in one turn, and a long turn makes many due. */

@@ -29,6 +29,21 @@ test('the clock calls back after returning, in order of delay, and not when canc
   clock.after(2 ** 40, () => seen.push('in decades')).cancel()
 })
 
+test('a timer is not early, not by a fraction of a millisecond', async () => {
+  const clock = new SystemClock()
+  const early: number[] = []
+  const waits = Array.from({ length: 400 }, async (_, index) => {
+    const delayMs = 1 + (index % 40) / 4
+    const startMs = clock.monotonicMs()
+    await new Promise<void>((resolve) => void clock.after(delayMs, () => resolve()))
+    if (clock.monotonicMs() - startMs < delayMs) early.push(delayMs)
+    await new Promise<void>((resolve) => void clock.after(delayMs, () => resolve()))
+    if (clock.monotonicMs() - startMs < 2 * delayMs) early.push(delayMs)
+  })
+  await Promise.all(waits)
+  assert.deepEqual(early, [])
+})
+
 const workFor = (clock: SystemClock, ms: number): void => {
   for (const startMs = clock.monotonicMs(); clock.monotonicMs() - startMs < ms;);
 }
