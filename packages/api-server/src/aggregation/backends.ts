@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/api-server/requests.md, "APIServices".
  */
 import { hostAndPort } from '@gyropilot/api'
+import { headerOfText } from '@gyropilot/foundation'
 import type { Clock, Timer } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import type { Stored } from '@gyropilot/schema/objects'
@@ -123,11 +124,14 @@ export function remoteHeaders({
   extra,
 }: UserInfo): Record<string, string | readonly string[]> {
   return {
-    'x-remote-user': name,
-    ...(uid ? { 'x-remote-uid': uid } : {}),
-    ...(groups.length === 0 ? {} : { 'x-remote-group': groups }),
+    'x-remote-user': headerOfText(name),
+    ...(uid ? { 'x-remote-uid': headerOfText(uid) } : {}),
+    ...(groups.length === 0 ? {} : { 'x-remote-group': groups.map(headerOfText) }),
     ...Object.fromEntries(
-      Object.entries(extra).map(([key, values]) => [`x-remote-extra-${headerName(key)}`, values]),
+      Object.entries(extra).map(([key, values]) => [
+        `x-remote-extra-${headerName(key)}`,
+        values.map(headerOfText),
+      ]),
     ),
   }
 }

@@ -181,7 +181,7 @@ describe('client certificates', () => {
     const { certificates, authentication } = world()
     const headers = {
       'x-remote-user': 'jane',
-      'x-remote-group': ['devs'],
+      'x-remote-group': ['devs', Buffer.from('Süd').toString('latin1')],
       'x-remote-extra-team%2fid': ['7'],
     }
     const proxy = issueFrom(certificates.frontProxyAuthority, 'front-proxy-client')
@@ -191,7 +191,7 @@ describe('client certificates', () => {
     }) as UserInfo
     assert.deepEqual(remote, {
       name: 'jane',
-      groups: ['devs', 'system:authenticated'],
+      groups: ['devs', 'Süd', 'system:authenticated'],
       extra: { 'team/id': ['7'] },
     })
     refused(() =>

@@ -1,6 +1,7 @@
 /** Who is asking. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Authentication". */
 import { timingSafeEqual } from 'node:crypto'
 import type { X509Certificate } from 'node:crypto'
+import { textOfHeader } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { EXTENDED_KEY_USAGE, certificatesOfPem, findChain } from '@gyropilot/foundation/x509'
 import { ApiError } from '../contracts.ts'
@@ -256,5 +257,5 @@ export function headerValues(
 ): readonly string[] {
   const value = credentials.headers[name]
   if (value === undefined) return []
-  return typeof value === 'string' ? [value] : value
+  return typeof value === 'string' ? [textOfHeader(value)] : value.map(textOfHeader)
 }

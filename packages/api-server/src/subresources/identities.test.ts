@@ -170,13 +170,13 @@ describe('impersonation', () => {
       {},
       {
         'impersonate-user': 'jane',
-        'impersonate-group': ['devs'],
+        'impersonate-group': ['devs', Buffer.from('Süd').toString('latin1')],
         'impersonate-extra-team%2Fid': '7',
       },
     )
     assert.deepEqual(jane.body.status.userInfo, {
       username: 'jane',
-      groups: ['devs', 'system:authenticated'],
+      groups: ['devs', 'Süd', 'system:authenticated'],
       extra: { 'team/id': ['7'] },
     })
     const robot = await call(

@@ -6,7 +6,7 @@ import type { RestConfig } from '../kubeconfig/rest-config.ts'
 import { fakeTransport, jsonAnswer } from '../testing/index.ts'
 import { TransportPool } from './connect.ts'
 import { authenticatedTransport, basicCredentials, bearerToken } from './credentials.ts'
-import { impersonatingTransport } from './impersonation.ts'
+import { impersonatingTransport, impersonationHeaders } from './impersonation.ts'
 import { proxyFromEnvironment } from './proxy.ts'
 import { TokenFile } from './token-file.ts'
 
@@ -50,6 +50,17 @@ test('impersonation sets its headers, keys escaped and lower case', async () => 
     'impersonate-uid': '7',
     'impersonate-group': ['g1', 'g2'],
     'impersonate-extra-acme.com%2Fscope': ['x', 'y'],
+  })
+})
+
+test('who is impersonated is named in UTF-8', () => {
+  const as = { user: 'jörg', uid: 'ü', groups: ['Süd'], extra: { scope: ['王'] } }
+  const bytes = (text: string): string => Buffer.from(text).toString('latin1')
+  assert.deepEqual(impersonationHeaders(as), {
+    'impersonate-user': bytes('jörg'),
+    'impersonate-uid': bytes('ü'),
+    'impersonate-group': [bytes('Süd')],
+    'impersonate-extra-scope': [bytes('王')],
   })
 })
 

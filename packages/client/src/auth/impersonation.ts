@@ -1,3 +1,4 @@
+import { headerOfText } from '@gyropilot/foundation'
 import type { Impersonation } from '../kubeconfig/kubeconfig.ts'
 import type { Transport } from '../transport.ts'
 
@@ -19,12 +20,14 @@ export function impersonatingTransport(transport: Transport, as: Impersonation):
 export function impersonationHeaders(
   as: Impersonation,
 ): Record<string, string | readonly string[]> {
-  const headers: Record<string, string | readonly string[]> = { 'impersonate-user': as.user }
-  if (as.uid) headers['impersonate-uid'] = as.uid
-  if (as.groups !== undefined && as.groups.length > 0) headers['impersonate-group'] = as.groups
-  for (const [key, values] of Object.entries(as.extra ?? {})) {
-    headers[`impersonate-extra-${escapedKey(key.toLowerCase())}`] = values
+  const headers: Record<string, string | readonly string[]> = {
+    'impersonate-user': headerOfText(as.user),
   }
+  if (as.uid) headers['impersonate-uid'] = headerOfText(as.uid)
+  if (as.groups !== undefined && as.groups.length > 0)
+    headers['impersonate-group'] = as.groups.map(headerOfText)
+  for (const [key, values] of Object.entries(as.extra ?? {}))
+    headers[`impersonate-extra-${escapedKey(key.toLowerCase())}`] = values.map(headerOfText)
   return headers
 }
 

@@ -73,6 +73,7 @@ test('over HTTP/2 headers, body and client certificate arrive', async (t) => {
     [constants.HTTP2_HEADER_METHOD]: 'PUT',
     [constants.HTTP2_HEADER_PATH]: '/debug/flags/v?a=1&a=2',
     'x-remote-group': ['dev', 'ops'],
+    'x-remote-user': Buffer.from('jörg').toString('latin1'),
   })
   stream.end('4')
   let body = ''
@@ -84,6 +85,7 @@ test('over HTTP/2 headers, body and client certificate arrive', async (t) => {
   assert.equal(request?.path, '/debug/flags/v')
   assert.deepEqual(request?.query.getAll('a'), ['1', '2'])
   assert.deepEqual(request?.headers['x-remote-group'], ['dev', 'ops'])
+  assert.deepEqual(request?.headers['x-remote-user'], ['jörg'])
   assert.equal(request?.peerCertificates[0]?.subject, 'CN=alice')
 })
 

@@ -10,7 +10,7 @@ import type { SecureContext, TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { hostAndPort } from '@gyropilot/api'
-import { errorText, refusePlainHttp } from '@gyropilot/foundation'
+import { errorText, refusePlainHttp, textOfHeader } from '@gyropilot/foundation'
 import { presentedBy } from '@gyropilot/foundation/x509'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { managerErrors } from '../errors.ts'
@@ -252,7 +252,7 @@ async function respond(
 function headersOf(raw: readonly string[]): Record<string, string[]> {
   const headers: Record<string, string[]> = Object.create(null)
   for (let i = 0; i + 1 < raw.length; i += 2)
-    (headers[raw[i]!.toLowerCase()] ??= []).push(raw[i + 1]!)
+    (headers[raw[i]!.toLowerCase()] ??= []).push(textOfHeader(raw[i + 1]!))
   return headers
 }
 
