@@ -30,6 +30,7 @@ export {
   kubeconfigPaths,
   loadClientConfig,
   loadKubeconfig,
+  isOutsideOfPod,
   loadManagerConfig,
 } from './kubeconfig/load.ts'
 export { parseKubeconfig } from './kubeconfig/parse.ts'

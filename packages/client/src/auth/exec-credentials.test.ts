@@ -107,6 +107,22 @@ test('the plug-in is given its arguments, variables and the cluster', async () =
   })
 })
 
+test('the plug-in is given the authorities of the file that the configuration names', async () => {
+  const config = { ...CONFIG, tls: { caFile: '/ca.crt' } }
+  const { host, exec } = plugin([credential({ token: 't' })], config)
+  await assert.rejects(
+    exec.headers(),
+    /^.*failed to load CA bundle for execProvider: open \/ca\.crt/,
+  )
+  host.files.set('/ca.crt', authority)
+  await exec.headers()
+  const { spec } = JSON.parse(host.commands[0]!.env['KUBERNETES_EXEC_INFO']!)
+  assert.equal(
+    spec.cluster['certificate-authority-data'],
+    Buffer.from(authority).toString('base64'),
+  )
+})
+
 test('a certificate is used for TLS, and listeners hear only of another certificate', async () => {
   const [a, b] = [
     { cert: aliceCertificate, key: aliceKey },

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { parseTime } from '@gyropilot/api'
-import { FileError } from '@gyropilot/foundation'
+import { FileError, errorText } from '@gyropilot/foundation'
 import type { Clock, HostEnvironment, Logger, MetricsRegistry } from '@gyropilot/foundation'
 import { certificatesOfPem, keyPairProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
@@ -26,7 +26,7 @@ interface Certificate {
 }
 
 interface ExecContext {
-  readonly host: Pick<HostEnvironment, 'runCommand' | 'interactive'>
+  readonly host: Pick<HostEnvironment, 'runCommand' | 'readTextFile' | 'interactive'>
   readonly clock: Clock
   readonly logger?: Logger
   readonly metrics?: MetricsRegistry
@@ -121,7 +121,7 @@ export class ExecCredentials implements Credentials {
     const info = JSON.stringify({
       kind: 'ExecCredential',
       apiVersion,
-      spec: { ...this.#clusterInfo(), interactive },
+      spec: { ...(await this.#clusterInfo()), interactive },
     })
     const variables = {
       ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
@@ -156,21 +156,33 @@ export class ExecCredentials implements Credentials {
     return result.stdout
   }
 
-  #clusterInfo(): { cluster?: unknown } {
+  async #clusterInfo(): Promise<{ cluster?: unknown }> {
     const { exec, server, tls, proxyUrl, disableCompression, execClusterConfig } = this.#config
     if (!exec!.provideClusterInfo) return {}
+    const authorities = await this.#authorities()
     return {
       cluster: {
         server,
         ...(tls.serverName ? { 'tls-server-name': tls.serverName } : {}),
         ...(tls.insecure ? { 'insecure-skip-tls-verify': true } : {}),
-        ...(tls.caData
-          ? { 'certificate-authority-data': Buffer.from(tls.caData).toString('base64') }
+        ...(authorities
+          ? { 'certificate-authority-data': Buffer.from(authorities).toString('base64') }
           : {}),
         ...(proxyUrl ? { 'proxy-url': proxyUrl } : {}),
         ...(disableCompression ? { 'disable-compression': true } : {}),
         ...(execClusterConfig === undefined ? {} : { config: execClusterConfig }),
       },
+    }
+  }
+
+  /** The plug-in is told what they are, not in which file. */
+  async #authorities(): Promise<string | undefined> {
+    const { caData, caFile } = this.#config.tls
+    if (caData || caFile === undefined) return caData
+    try {
+      return await this.#context.host.readTextFile(caFile)
+    } catch (error) {
+      throw failed(`failed to load CA bundle for execProvider: ${errorText(error)}`, error)
     }
   }
 

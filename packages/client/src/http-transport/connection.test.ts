@@ -69,6 +69,19 @@ test('a watch over the network gives events, then ends when the server does, and
   assert.deepEqual(names, ['gyropilot', 'gyropilot'])
 })
 
+test('an authority that cannot be read stands in the way of none behind it', async () => {
+  const server = await serve((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ metadata: { name: 'served' } }))
+  })
+  const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+  const client = connectWith({
+    server: server.url,
+    tls: { caData: damaged + certificates.authority },
+  })
+  assert.equal((await client.resource(pods, 'default').get('p')).metadata?.name, 'served')
+})
+
 test('Given exec credentials, then token or certificate is used and refreshed after 401 or expiry. (over TLS)', async () => {
   const server = await serve(
     (request, response) => {

@@ -431,10 +431,12 @@ test('default rules: the home folder without KUBECONFIG; nothing there: in-clust
     (await loadClientConfig({}, new FakeHost(IN_CLUSTER_FILES, IN_CLUSTER_VARIABLES))).server,
     'https://10.0.0.1:443',
   )
-  await assert.rejects(
-    loadClientConfig({}, new FakeHost()),
-    fails('CONFIGURATION_MISSING', NO_CONFIGURATION),
-  )
+  for (const variables of [{}, IN_CLUSTER_VARIABLES])
+    await assert.rejects(
+      loadClientConfig({}, new FakeHost({}, variables)),
+      fails('CONFIGURATION_MISSING', NO_CONFIGURATION),
+      'without a token a pod is none',
+    )
 })
 
 test('overrides replace single settings; names that do not exist are errors', async () => {

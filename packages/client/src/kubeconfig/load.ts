@@ -31,7 +31,7 @@ export async function loadManagerConfig(
       return await inClusterConfig(host, logger)
     } catch (error) {
       // In a pod, with a token or an address that is no good: there is nothing to fall back to.
-      if (!(error instanceof GyropilotError && error.code === 'IN_CLUSTER_UNAVAILABLE')) throw error
+      if (!isOutsideOfPod(error)) throw error
       logger.info('error creating inClusterConfig, falling back to default config', {
         err: errorText(error),
       })
@@ -59,9 +59,19 @@ export async function loadClientConfig(
     config.currentContext === '' &&
     config.clusters.size === 0 &&
     Object.keys(overrides).length === 0
-  if (saysNothing && !options.kubeconfig && host.env('KUBERNETES_SERVICE_HOST'))
-    return inClusterConfig(host, logger)
+  if (saysNothing && !options.kubeconfig && host.env('KUBERNETES_SERVICE_HOST')) {
+    try {
+      return await inClusterConfig(host, logger)
+    } catch (error) {
+      if (!isOutsideOfPod(error)) throw error
+    }
+  }
   return selectConfig(config, overrides, host)
+}
+
+/** True also in a pod that was given no token. */
+export function isOutsideOfPod(error: unknown): boolean {
+  return error instanceof GyropilotError && error.code === 'IN_CLUSTER_UNAVAILABLE'
 }
 
 /** The files of KUBECONFIG, or `~/.kube/config`, merged. Files that do not exist are skipped. */

@@ -21,6 +21,13 @@ function prefixed(problem: string): string {
   return `unable to load root certificates: ${problem}`
 }
 
+/** Those that can be read, as Go takes them from a bundle: one that is damaged stands in nobody's way. */
+export function readableAuthorities(pem: string): X509Certificate[] {
+  return pemBlocks(pem).flatMap(({ type, pem: block }) =>
+    type === 'CERTIFICATE' ? (certificateOf(block) ?? []) : [],
+  )
+}
+
 function isReadable(block: string): boolean {
   return certificateOf(block) !== undefined
 }

@@ -29,13 +29,19 @@ function certificate(changes: Partial<CertificateRequest> = {}): string {
 
 const NO_NAMES = { dnsNames: [], ipAddresses: [] }
 const UNKNOWN = 'x509: certificate signed by unknown authority'
+const DAMAGED = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 const LEAF_ERROR = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
 
 interface Row {
   readonly host?: string
   readonly changes?: Partial<CertificateRequest>
   readonly chainError?: string
-  readonly trusted?: 'itself' | 'its authority' | 'another' | 'the machine'
+  readonly trusted?:
+    | 'itself'
+    | 'its authority'
+    | 'a damaged one and its authority'
+    | 'another'
+    | 'the machine'
   readonly problem?: string
 }
 
@@ -86,6 +92,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     chainError: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     trusted: 'its authority',
   },
+  'an authority behind one that cannot be read': {
+    chainError: LEAF_ERROR,
+    trusted: 'a damaged one and its authority',
+  },
   'itself as the authority': { chainError: LEAF_ERROR, trusted: 'itself' },
   'itself as the authority, whatever its key may sign': {
     chainError: 'INVALID_PURPOSE',
@@ -133,12 +143,11 @@ describe('the certificate of a server', () => {
   for (const [title, row] of Object.entries(ROWS)) {
     test(`${row.problem === undefined ? 'good' : 'refused'}: ${title}`, () => {
       const pem = certificate(row.changes)
+      const authority = certificate({ usage: 'authority', subject: { commonName: 'authority' } })
       const trusted = {
         itself: `# a comment\n${certificate(NO_NAMES)}${pem}`,
-        'its authority': certificate({
-          usage: 'authority',
-          subject: { commonName: 'authority' },
-        }),
+        'its authority': authority,
+        'a damaged one and its authority': `${DAMAGED}${authority}`,
         another: certificate(NO_NAMES),
         'the machine': undefined,
       }

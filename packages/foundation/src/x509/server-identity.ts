@@ -3,6 +3,7 @@
  * finds none, the chain is looked for as Go does. Names are those of the subject alternative names only.
  */
 import { X509Certificate } from 'node:crypto'
+import { readableAuthorities } from './authorities.ts'
 import { INCOMPATIBLE_USAGE, UNKNOWN_AUTHORITY, allows, dateProblem, findChain } from './chain.ts'
 import { EXTENDED_KEY_USAGE } from './extension-identifiers.ts'
 import { pemBlocks } from './pem-blocks.ts'
@@ -44,7 +45,7 @@ function chainProblem(proof: ServerProof): CertificateProblem | undefined {
   const code = chainError ?? 'INVALID_PURPOSE'
   // What the machine trusts is known to OpenSSL only, which knows more than Node tells.
   if (authoritiesPem === undefined) return { code, text: WORDS[code] ?? UNKNOWN_AUTHORITY }
-  const authorities = certificatesOfPem(authoritiesPem)
+  const authorities = readableAuthorities(authoritiesPem)
   const { problem } = findChain({ presented, authorities, usage, nowMs: timeOf(proof) })
   return problem === undefined ? undefined : { code, text: problem }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeHost } from '@gyropilot/foundation/testing'
+import { FakeHost, RecordingLogger } from '@gyropilot/foundation/testing'
 import { testClock } from '../testing/index.ts'
 import { connect } from './connect.ts'
 
@@ -27,6 +27,7 @@ const CASES: readonly (readonly [string, string | undefined, object, object, str
   ['KUBECONFIG', undefined, { KUBECONFIG: '/env', ...inPod }, podFiles, '127.0.0.1:2'],
   ['the pod', undefined, inPod, podFiles, '127.0.0.1:4'],
   ['the home folder', undefined, {}, {}, '127.0.0.1:3'],
+  ['the home folder in a pod without a token', undefined, inPod, {}, '127.0.0.1:3'],
 ]
 
 for (const [what, flag, variables, more, address] of CASES) {
@@ -43,3 +44,12 @@ for (const [what, flag, variables, more, address] of CASES) {
     await connection.close()
   })
 }
+
+test('a pod without a token and without a home folder is told why it is no pod', async () => {
+  const logger = new RecordingLogger()
+  const host = new FakeHost({}, { ...inPod })
+  await assert.rejects(connect({ host, clock: testClock(), logger }), /no configuration/)
+  const [line] = logger.lines
+  assert.equal(line?.message, 'unable to load in-cluster config')
+  assert.match(String(line?.error), /token: no such file/)
+})

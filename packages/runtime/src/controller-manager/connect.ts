@@ -3,6 +3,7 @@ import {
   ApiClient,
   TransportPool,
   inClusterConfig,
+  isOutsideOfPod,
   loadClientConfig,
   serverBackoffFrom,
 } from '@gyropilot/client'
@@ -61,9 +62,20 @@ async function loadConfig(
   host: HostEnvironment,
   logger: Logger,
 ): Promise<RestConfig> {
-  const inPod = host.env('KUBERNETES_SERVICE_HOST') !== undefined
-  if (!kubeconfig && !host.env('KUBECONFIG') && inPod) return inClusterConfig(host, logger)
-  return loadClientConfig({ kubeconfig }, host, logger)
+  if (kubeconfig || host.env('KUBECONFIG')) return loadClientConfig({ kubeconfig }, host, logger)
+  let outside: unknown
+  try {
+    return await inClusterConfig(host, logger)
+  } catch (error) {
+    if (!isOutsideOfPod(error)) throw error
+    outside = error
+  }
+  try {
+    return await loadClientConfig({}, host, logger)
+  } catch (error) {
+    logger.error(outside, 'unable to load in-cluster config')
+    throw error
+  }
 }
 
 async function podNamespace(host: HostEnvironment): Promise<string | undefined> {
