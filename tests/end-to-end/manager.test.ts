@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -206,6 +209,32 @@ test('a second signal ends the process at once, whatever the first one waits for
   }
 })
 
+test('answers are not asked for in a packed form', async (t) => {
+  const server = createServer()
+  t.after(() => server.close())
+  const asked = new Promise<IncomingHttpHeaders>((resolve) =>
+    server.on('request', ({ headers }, response) => {
+      resolve(headers)
+      response.writeHead(503).end()
+    }),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const running = startManager([
+    '--secure-port=0',
+    `--master=http://127.0.0.1:${port}`,
+    '--leader-elect=false',
+  ])
+  started.push(running)
+  const headers = await asked
+  running.process.kill('SIGKILL')
+  await running.ended
+  assert.equal(headers['accept-encoding'], undefined)
+})
+
+const TOKYO_AHEAD_MS = 9 * 3_600_000
+
 test('what cannot run exits with one line: 1 for options, 2 for durations of the election', async () => {
   const bin = join(repository, 'bin/kube-controller-manager')
   const unknown = finished(bin, ['--nosuch'])
@@ -228,6 +257,21 @@ test('what cannot run exits with one line: 1 for options, 2 for durations of the
   assert.match(
     gate.stderr,
     /^E\S+ .*\] "command failed" err="unrecognized feature gate: NoSuch"\n$/,
+  )
+  const before = new Date(Date.now() + TOKYO_AHEAD_MS)
+  const flags = finished(bin, ['-v=1', '--kubeconfig=/nowhere'], {
+    ...process.env,
+    TZ: 'Asia/Tokyo',
+  })
+  assert.equal(flags.code, 1)
+  const [, day, hour] = /^I(\d{4}) (\d\d):.* FLAG: --allocate-node-cidrs="false"$/m.exec(
+    flags.stderr,
+  )!
+  const after = new Date(Date.now() + TOKYO_AHEAD_MS)
+  const local = [before, after].map((time) => time.toISOString().replaceAll('-', '').slice(4, 11))
+  assert.ok(
+    local.includes(`${day}T${hour}`),
+    `${day} ${hour} is no local time: ${local.join(', ')}`,
   )
   const { code, stdout } = finished(bin, ['--version'])
   assert.deepEqual([code, stdout], [0, 'Kubernetes v1.36.2\n'])

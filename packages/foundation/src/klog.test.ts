@@ -9,7 +9,7 @@ const START_MS = Date.UTC(2026, 10, 21, 2, 32, 17, 123)
 function recorded(
   make: typeof klogLogger,
   verbosity = 0,
-  options: { source?: string; utcOffsetMinutes?: number } = { source: 'file.go' },
+  options: { source?: string; utcOffsetMinutes?: () => number } = { source: 'file.go' },
 ): { lines: string[]; logger: Logger } {
   const lines: string[] = []
   const write = (line: string): void => void lines.push(line)
@@ -127,7 +127,7 @@ test('without a source the name stands in the header, and a dash when there is n
 })
 
 test('the header shows local time', () => {
-  const { lines, logger } = recorded(klogLogger, 0, { utcOffsetMinutes: -180 })
+  const { lines, logger } = recorded(klogLogger, 0, { utcOffsetMinutes: () => -180 })
   logger.info('m')
   assert.match(lines[0]!, /^I1120 23:32:17/)
 })

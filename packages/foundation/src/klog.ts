@@ -18,8 +18,8 @@ export interface LoggerOptions {
   readonly processId?: number
   /** What stands for the source file in the header of text lines. Default: the logger's name, else `-`. */
   readonly source?: string
-  /** Minutes that local time is ahead of UTC: text headers show local time, as klog does. Default 0. */
-  readonly utcOffsetMinutes?: number
+  /** Minutes that local time is ahead of UTC at a time: text headers show local time, as klog does. Default: none. */
+  readonly utcOffsetMinutes?: (timeMs: number) => number
 }
 
 type Severity = 'I' | 'E'
@@ -135,9 +135,19 @@ function sourceOf({ name }: Entry, { source }: LoggerOptions): string {
   return source === undefined ? name || '-' : `${source}:1`
 }
 
+/** `I1121 02:32:17.123456   12345 source.go:1] message`, the older form, of what is no message with fields. */
+export function klogLine(message: string, options: LoggerOptions): string {
+  const entry = { severity: 'I', level: 0, name: '', message, fields: {} } as const
+  return `${headerOf(entry, options)} ${message}\n`
+}
+
+function headerOf(entry: Entry, options: LoggerOptions): string {
+  const processId = String(options.processId ?? 0).padStart(7)
+  return `${entry.severity}${klogTime(options)} ${processId} ${sourceOf(entry, options)}]`
+}
+
 function textLine(entry: Entry, options: LoggerOptions): string {
-  const header = `${entry.severity}${klogTime(options)} ${String(options.processId ?? 0).padStart(7)} ${sourceOf(entry, options)}]`
-  let line = `${header} ${goQuoted(entry.message)}`
+  let line = `${headerOf(entry, options)} ${goQuoted(entry.message)}`
   if (entry.error?.value !== undefined) line += ` err=${goQuoted(errorText(entry.error.value))}`
   if (options.source !== undefined && entry.name !== '') line += ` logger=${goQuoted(entry.name)}`
   for (const [key, value] of Object.entries(entry.fields)) line += ` ${key}=${textValue(value)}`
@@ -145,9 +155,10 @@ function textLine(entry: Entry, options: LoggerOptions): string {
 }
 
 /** `1121 02:32:17.123456`. Clocks count in milliseconds or finer; what is missing is zeros. */
-function klogTime({ clock, utcOffsetMinutes = 0 }: LoggerOptions): string {
+function klogTime({ clock, utcOffsetMinutes }: LoggerOptions): string {
   const nowMs = clock.nowMs()
-  const iso = new Date(nowMs + utcOffsetMinutes * 60_000).toISOString()
+  const offsetMinutes = utcOffsetMinutes?.(nowMs) ?? 0
+  const iso = new Date(nowMs + offsetMinutes * 60_000).toISOString()
   const microseconds = String(Math.floor((nowMs % 1) * 1000)).padStart(3, '0')
   return `${iso.slice(5, 7)}${iso.slice(8, 10)} ${iso.slice(11, 23)}${microseconds}`
 }

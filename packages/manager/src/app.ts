@@ -59,7 +59,16 @@ export async function runApp(
     ? await loadLeaderMigration(options.text('leader-migration-config'), host)
     : undefined
   validateServing(options)
-  const app = new App({ program, prepared, options, world, config, migration, filters })
+  const app = new App({
+    program,
+    prepared,
+    options,
+    world,
+    // The server is near, or as fast as it should be: what packing saves on the way it costs both ends.
+    config: { ...config, disableCompression: true },
+    migration,
+    filters,
+  })
   const lifetime = new AbortController()
   const close = await app.startServing(lifetime.signal)
   try {

@@ -14,10 +14,11 @@ import {
   exposeProcessMetrics,
   exposeProcessStart,
   jsonLogger,
+  klogLine,
   klogLogger,
   tolerateLostOutput,
 } from '@gyropilot/foundation'
-import type { Logger, MetricsRegistry } from '@gyropilot/foundation'
+import type { Logger, LoggerOptions, MetricsRegistry } from '@gyropilot/foundation'
 import { runApp } from './app.ts'
 import type { AppWorld, ServedPages } from './app-world.ts'
 import { gateWarnings } from './options/feature-gates.ts'
@@ -154,10 +155,17 @@ function endWithoutLogReader(): void {
 }
 
 function loggerFrom(options: Options, verbosity: Verbosity): Logger {
-  const format = options.text('logging-format') === 'json' ? 'json' : 'text'
-  const isSplit = options.flag(`log-${format}-split-stream`)
-  const output = isSplit ? { ...toStderr(), writeInfo: toStdout } : toStderr()
-  return verbosity.limit(format === 'json' ? jsonLogger(output) : klogLogger(output))
+  const make = formatOf(options) === 'json' ? jsonLogger : klogLogger
+  return verbosity.limit(make(outputOf(options)))
+}
+
+function formatOf(options: Options): 'json' | 'text' {
+  return options.text('logging-format') === 'json' ? 'json' : 'text'
+}
+
+function outputOf(options: Options): LoggerOptions {
+  const isSplit = options.flag(`log-${formatOf(options)}-split-stream`)
+  return isSplit ? { ...toStderr(), writeInfo: toStdout } : toStderr()
 }
 
 /** Until the flags are known. */
@@ -169,22 +177,31 @@ function toStdout(line: string): void {
   process.stdout.write(line)
 }
 
-function toStderr() {
+function toStderr(): LoggerOptions {
   return {
     clock: new SystemClock(),
     write: (line: string) => void process.stderr.write(line),
     verbosity: Infinity,
     processId: process.pid,
+    utcOffsetMinutes: (timeMs) => -new Date(timeMs).getTimezoneOffset(),
   }
 }
 
+/** In the form of upstream, where each flag is a line of text and no message with fields. */
 function logFlags(program: Program, options: Options, logger: Logger): void {
   const atOne = logger.verbosity(1)
+  const output = outputOf(options)
+  const write = output.writeInfo ?? output.write
+  const log =
+    formatOf(options) === 'json'
+      ? (text: string) => atOne.info(text)
+      : (text: string) => write(klogLine(text, output))
   const atTwo = logger.verbosity(2)
   const definitions = definitionsOf(program)
   const texts = flagTexts(definitions, options)
-  for (const flag of definitions.toSorted((a, b) => compareStrings(a.name, b.name))) {
-    atOne.info(`FLAG: --${flag.name}=${JSON.stringify(texts.get(flag.name))}`)
+  if (atOne.enabled(0)) {
+    for (const { name } of definitions.toSorted((a, b) => compareStrings(a.name, b.name)))
+      log(`FLAG: --${name}=${JSON.stringify(texts.get(name))}`)
   }
   for (const { name, unused } of definitions) {
     if (unused === undefined || !options.isGiven(name)) continue
