@@ -174,3 +174,16 @@ test('without anything to monitor the first sync does not come', async () => {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve()
   assert.equal(isOver, false)
 })
+
+test('a kind that never could be listed keeps the first sync waiting until it is gone, and one that came since does', async () => {
+  const { monitors, sync } = monitoring()
+  let answer: boolean | undefined
+  monitors.update(mapOf(pods), signal)
+  const waiting = monitors.whenFirstSynced(signal).then((done) => (answer = done))
+  monitors.update(mapOf(configmaps), signal)
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+  assert.equal(answer, undefined)
+  sync(configmaps)
+  await waiting
+  assert.equal(answer, true)
+})

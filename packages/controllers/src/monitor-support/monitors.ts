@@ -1,4 +1,5 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { anySignal } from '@gyropilot/foundation'
 import type { EventHandler, HandlerRegistration, Informer } from '@gyropilot/runtime'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
 import { resourceId } from './monitored-resources.ts'
@@ -33,6 +34,8 @@ export class Monitors {
   readonly #first = new Promise<void>((resolve) => {
     this.#whenFirst = resolve
   })
+  /** Aborts at the next update. */
+  #untilUpdate = new AbortController()
 
   constructor(options: MonitorsOptions) {
     this.#options = options
@@ -56,6 +59,8 @@ export class Monitors {
     }
     this.#options.start(signal)
     if (this.#monitors.size > 0) this.#whenFirst()
+    this.#untilUpdate.abort()
+    this.#untilUpdate = new AbortController()
     if (errors.length > 0) throw aggregateErrors(errors)
   }
 
@@ -72,14 +77,23 @@ export class Monitors {
     return synced.every((done) => done)
   }
 
-  /** As `whenSynced`, once there are monitors at all. */
+  /**
+   * As `whenSynced`, once there are monitors at all, and of those that there are by then: a kind that never could be listed keeps
+   * nobody waiting once it is gone.
+   */
   async whenFirstSynced(signal: AbortSignal): Promise<boolean> {
     const aborted = new Promise<void>((resolve) => {
       if (signal.aborted) resolve()
       else signal.addEventListener('abort', () => resolve(), { once: true })
     })
     await Promise.race([this.#first, aborted])
-    return !signal.aborted && (await this.whenSynced(signal))
+    for (;;) {
+      const { signal: updated } = this.#untilUpdate
+      using round = anySignal([signal, updated])
+      if (signal.aborted) return false
+      const synced = await this.whenSynced(round.signal)
+      if (synced || !updated.aborted) return synced
+    }
   }
 
   cached(
