@@ -208,3 +208,16 @@ test('a conflict of an owner that is gone does not hold up the next one of its n
   of.written('k', 'new', create(resources.pods, pod()), pod('10'))
   assert.equal(of.check('k'), undefined)
 })
+
+test('what caches show is forgotten of keys that nobody works on again', () => {
+  const { of, pods } = guard()
+  pods.bookmark('5')
+  of.written('behind', 'u', create(resources.pods, pod()), pod('100000'))
+  for (let round = 0; round < 10; round++) {
+    for (let index = 0; index < 1_000; index++)
+      of.written(`${round}/${index}`, 'u', create(resources.pods, pod()), pod('10'))
+    pods.bookmark('20')
+  }
+  assert.ok(of.size <= 2_000, String(of.size))
+  assert.notEqual(of.check('behind'), undefined)
+})

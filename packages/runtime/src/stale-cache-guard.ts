@@ -8,6 +8,8 @@ import { compareResourceVersions, isResourceVersion } from './resource-versions.
 
 /** No longer than this for what a conflict says: a webhook may answer one as well, and then nothing comes that the cache could show. */
 const CONFLICT_HOLD_MS = 30_000
+/** So many keys are worth a look at each. */
+const LEAST_TO_PRUNE = 1_000
 
 interface StaleCacheGuardOptions {
   readonly clock: Clock
@@ -65,6 +67,7 @@ export class StaleCacheGuard {
   readonly #skips: Counter | undefined
   readonly #deletions: boolean
   readonly #known = new Map<string, Known>()
+  #pruneAt = LEAST_TO_PRUNE
 
   constructor(options: StaleCacheGuardOptions) {
     this.#clock = options.clock
@@ -107,28 +110,50 @@ export class StaleCacheGuard {
   check(key: string): StaleCacheError | undefined {
     const known = this.#known.get(key)
     if (known === undefined) return undefined
-    for (const [informer, written] of known.written) {
-      const seen = informer.lastSyncResourceVersion()
-      if (!isResourceVersion(seen) || compareResourceVersions(written, seen) <= 0) continue
-      return this.#skip(key, informer.type, `written ${written}, seen ${JSON.stringify(seen)}`)
+    const behind = this.#behind(known)
+    if (behind === undefined) {
+      this.#known.delete(key)
+      return undefined
     }
-    for (const { informer, objectKey, sent, untilMs } of known.conflicts) {
-      const seen = informer.lister.getByKey(objectKey)?.metadata?.resourceVersion
-      const isBehind = isResourceVersion(seen) && compareResourceVersions(seen, sent) <= 0
-      if (!isBehind || this.#clock.monotonicMs() >= untilMs) continue
-      return this.#skip(key, informer.type, `${sent} of ${objectKey} is no longer the newest`)
-    }
-    this.#known.delete(key)
-    return undefined
+    const { type, why } = behind
+    this.#skips?.increment({ group: type.group, resource: type.resource })
+    return new StaleCacheError(key, type, why)
   }
 
   forget(key: string): void {
     this.#known.delete(key)
   }
 
-  #skip(key: string, type: ResourceType, behind: string): StaleCacheError {
-    this.#skips?.increment({ group: type.group, resource: type.resource })
-    return new StaleCacheError(key, type, behind)
+  /** Keys that something is known of. */
+  get size(): number {
+    return this.#known.size
+  }
+
+  /** The cache that does not show all that is known. */
+  #behind({
+    written: versions,
+    conflicts,
+  }: Known): { type: ResourceType; why: string } | undefined {
+    for (const [informer, written] of versions) {
+      const seen = informer.lastSyncResourceVersion()
+      if (!isResourceVersion(seen) || compareResourceVersions(written, seen) <= 0) continue
+      return { type: informer.type, why: `written ${written}, seen ${JSON.stringify(seen)}` }
+    }
+    for (const { informer, objectKey, sent, untilMs } of conflicts) {
+      const seen = informer.lister.getByKey(objectKey)?.metadata?.resourceVersion
+      const isBehind = isResourceVersion(seen) && compareResourceVersions(seen, sent) <= 0
+      if (!isBehind || this.#clock.monotonicMs() >= untilMs) continue
+      return { type: informer.type, why: `${sent} of ${objectKey} is no longer the newest` }
+    }
+    return undefined
+  }
+
+  /** Of keys that nobody works on again: looked for when there are twice as many as the last time. */
+  #prune(): void {
+    if (this.#known.size < this.#pruneAt) return
+    for (const [key, known] of this.#known)
+      if (this.#behind(known) === undefined) this.#known.delete(key)
+    this.#pruneAt = Math.max(LEAST_TO_PRUNE, 2 * this.#known.size)
   }
 
   #informerOf(type: ResourceType): Informer<KubernetesObject> | undefined {
@@ -138,6 +163,7 @@ export class StaleCacheGuard {
   #knownOf(key: string, ownerUid: string): Known {
     let known = this.#known.get(key)
     if (known === undefined || known.ownerUid !== ownerUid) {
+      this.#prune()
       known = { ownerUid, written: new Map(), conflicts: [] }
       this.#known.set(key, known)
     }
