@@ -9,7 +9,7 @@ import { node, uniqueName } from './fixtures.ts'
 import { NodeStatuses } from './node-status.ts'
 
 /** `v` and `w` are attached to node `a`, and `cached` is what is known of it. */
-function telling(cached: Node, answer?: () => Outcome) {
+function telling(cached: Node | undefined, answer?: () => Outcome) {
   const actual = new ActualWorld(() => {})
   for (const volume of ['v', 'w']) actual.attached(uniqueName(volume), 'a')
   const state = { cached, writes: 0 }
@@ -142,4 +142,20 @@ test('of a node that is gone nothing is kept once nothing is attached to it: nod
   await statuses.write('a')
   actual.statusNeeded('a')
   assert.equal(actual.isChanged('a'), false)
+})
+
+test('what a node was told is forgotten with it, also when it goes while it is told', async () => {
+  for (const goesMeanwhile of [false, true]) {
+    const { actual, statuses, state } = telling(node('a'), () => {
+      if (goesMeanwhile) state.cached = undefined
+      return { ok: true, object: written(1) }
+    })
+    assert.equal(await statuses.write('a'), true)
+    if (!goesMeanwhile) statuses.forget('a')
+    // Another one takes its name, with a version that says nothing of it.
+    state.cached = node('a')
+    actual.statusNeeded('a')
+    await statuses.write('a')
+    assert.equal(state.writes, 2)
+  }
 })

@@ -21,11 +21,18 @@ interface NodeStatusesOptions {
   onError(error: unknown, nodeName: string): void
 }
 
+/** What a node has been told. */
+interface Told {
+  readonly resourceVersion: string
+  /** Names of volumes, sorted. */
+  readonly names: readonly string[]
+}
+
 export class NodeStatuses {
   readonly #options: NodeStatusesOptions
   readonly #backoff: KeyedBackoff
-  /** Nodes as the last writes left them: caches may not have seen those yet. */
-  readonly #written = new Map<string, Node>()
+  /** What the last writes left: caches may not have seen those yet. */
+  readonly #written = new Map<string, Told>()
 
   constructor(options: NodeStatusesOptions) {
     this.#options = options
@@ -40,18 +47,19 @@ export class NodeStatuses {
     if (cached !== undefined && this.#backoff.isInBackoff(nodeName)) return false
     const names = actual.takeReport(nodeName)
     if (cached === undefined) {
-      this.#forget(nodeName)
+      this.forget(nodeName)
       return true
     }
-    if (isToldAlready(this.#newest(nodeName, cached), names)) return true
+    if (isSame(this.#newest(nodeName, cached).names, names)) return true
     const told = await perform(tell(cached, names))
-    if (told.ok) {
-      this.#written.set(nodeName, told.object)
+    const isGone = nodeNamed(nodeName) === undefined
+    if (told.ok && !isGone) {
+      this.#written.set(nodeName, toldOf(told.object))
       this.#backoff.reset(nodeName)
       return true
     }
-    if (isNotFound(told.error)) {
-      this.#forget(nodeName)
+    if (told.ok || isNotFound(told.error)) {
+      this.forget(nodeName)
       return true
     }
     actual.statusNeeded(nodeName)
@@ -60,24 +68,29 @@ export class NodeStatuses {
     return false
   }
 
-  #newest(nodeName: string, cached: Node): Node {
+  #newest(nodeName: string, cached: Node): Told {
+    const told = toldOf(cached)
     const written = this.#written.get(nodeName)
-    if (written === undefined) return cached
-    const [ours, theirs] = [written, cached].map(({ metadata }) => metadata?.resourceVersion ?? '')
-    if (compareResourceVersions(ours!, theirs!) > 0) return written
+    if (written === undefined) return told
+    if (compareResourceVersions(written.resourceVersion, told.resourceVersion) > 0) return written
     this.#written.delete(nodeName)
-    return cached
+    return told
   }
 
-  #forget(nodeName: string): void {
+  /** The node is gone. */
+  forget(nodeName: string): void {
     this.#options.actual.forgetReport(nodeName)
     this.#written.delete(nodeName)
     this.#backoff.reset(nodeName)
   }
 }
 
-function isToldAlready({ status }: Node, names: readonly string[]): boolean {
-  const told = (status?.volumesAttached ?? []).map(({ name }) => name).toSorted(compareStrings)
+function toldOf({ metadata, status }: Node): Told {
+  const names = (status?.volumesAttached ?? []).map(({ name }) => name).toSorted(compareStrings)
+  return { resourceVersion: metadata?.resourceVersion ?? '', names }
+}
+
+function isSame(told: readonly string[], names: readonly string[]): boolean {
   return told.length === names.length && told.every((name, index) => name === names[index])
 }
 

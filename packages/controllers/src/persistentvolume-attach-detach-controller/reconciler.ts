@@ -90,6 +90,12 @@ export class Reconciler {
     if (this.actual.isChanged(nodeName)) this.#queue.add(STATUSES)
   }
 
+  /** The node is gone: what is still attached to it will be detached. */
+  nodeGone(nodeName: string): void {
+    this.desired.forget(nodeName)
+    this.#statuses.forget(nodeName)
+  }
+
   /** Resolves when `signal` aborted and every operation has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = (): void => this.#queue.shutDown()

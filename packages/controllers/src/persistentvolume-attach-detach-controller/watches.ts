@@ -33,7 +33,6 @@ export function podHandler(
 }
 
 export function nodeHandler({ isUnderWay }: Begun, reconciler: Reconciler): EventHandler<Node> {
-  const { desired } = reconciler
   const changed = (node: Node): void => {
     if (isUnderWay()) nodeSeen(reconciler, node)
   }
@@ -51,7 +50,7 @@ export function nodeHandler({ isUnderWay }: Begun, reconciler: Reconciler): Even
     onDelete(deleted) {
       const node = lastStateOf(deleted)
       if (node === undefined || !isUnderWay()) return
-      desired.forget(node.metadata?.name ?? '')
+      reconciler.nodeGone(node.metadata?.name ?? '')
       reconciler.actual.nodeUses(node.metadata?.name ?? '', node.status?.volumesInUse ?? [])
     },
   }
