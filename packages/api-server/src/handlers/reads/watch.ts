@@ -16,8 +16,6 @@ const BOOKMARK_PERIOD_MS = 60_000
 /** A last bookmark goes out this long before the watch times out. */
 const LAST_BOOKMARK_MS = 2000
 const SHORTEST_TIMEOUT_SECONDS = 1800
-/** Initial objects and past events sent without asking the sink whether it can take more. */
-const BATCH = 100
 
 interface WatchParts {
   readonly store: Store
@@ -122,14 +120,11 @@ class WatchSession {
     if (snapshot === 'expired')
       throw expired('The resourceVersion for the provided watch is too old.')
     await resource.storage.conversion?.prepare(snapshot.entries.map(({ object }) => object))
-    let sent = 0
     for (const { object } of snapshot.entries) {
       if (!matches(resource, selection, object)) continue
-      if (!this.#send('ADDED', object)) break
-      if (++sent % BATCH !== 0) continue
       const ready = this.#sink.ready()
       if (ready !== undefined) await ready
-      if (this.#ended) break
+      if (this.#ended || !this.#send('ADDED', object)) break
     }
     if (!this.#ended && options.allowWatchBookmarks && options.watch)
       this.#bookmark(snapshot.revision, { 'k8s.io/initial-events-end': 'true' })
@@ -158,26 +153,36 @@ class WatchSession {
       )
       if (subscription === 'expired')
         throw expired(`too old resource version: ${revision} (${store.oldestRevision(collection)})`)
-      if (past.length <= BATCH) {
+      const sent = this.#sendReadily(past)
+      if (sent === past.length && !this.#ended) {
         this.#subscription = subscription
         live = true
-        for (const event of past) this.#change(event)
-        if (this.#ended) subscription.stop()
         return
       }
       subscription.stop()
-      await this.#sendPast(past)
-      revision = past.at(-1)!.revision
+      await this.#sendPast(past.slice(sent))
+      revision = past.at(-1)?.revision ?? revision
     }
   }
 
+  /** In this turn. How many the reader took: objects may be large, and it cannot read before the turn is over. */
+  #sendReadily(events: readonly StoreEvent[]): number {
+    const isConverted = this.#request.resource.storage.conversion !== undefined
+    let sent = 0
+    while (sent < events.length && !this.#ended && !isConverted) {
+      if (this.#sink.ready() !== undefined) break
+      this.#change(events[sent++]!)
+    }
+    return sent
+  }
+
   async #sendPast(events: readonly StoreEvent[]): Promise<void> {
-    for (const [index, event] of events.entries()) {
-      this.#change(event)
-      if (index % BATCH !== 0) continue
+    for (const event of events) {
       const ready = this.#sink.ready()
       if (ready !== undefined) await ready
       if (this.#ended) return
+      this.#change(event)
+      await this.#converting
     }
   }
 
