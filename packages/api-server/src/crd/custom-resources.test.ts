@@ -461,6 +461,67 @@ test('Definition deletion with an instance that has a finalizer: Terminating Tru
   )
 })
 
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1'
+
+/** A policy that allows nothing of what `rules` match; answers what lifts it. */
+async function forbid(
+  server: TestServer,
+  ...rules: readonly object[]
+): Promise<() => Promise<void>> {
+  const resourceRules = rules.map((rule) => ({ apiVersions: ['*'], ...rule }))
+  const policy = { matchConstraints: { resourceRules }, validations: [{ expression: 'false' }] }
+  const binding = { policyName: 'no', validationActions: ['Deny'] }
+  for (const [kind, spec] of [
+    ['validatingadmissionpolicies', policy],
+    ['validatingadmissionpolicybindings', binding],
+  ] as const) {
+    const body = { metadata: { name: 'no' }, spec }
+    assert.equal((await server.request('POST', `${ADMISSION}/${kind}`, body)).status, 201)
+  }
+  await settle()
+  return async () => {
+    await server.request('DELETE', `${ADMISSION}/validatingadmissionpolicybindings/no`)
+    await settle()
+  }
+}
+
+test('a definition and its instances go although deletions of these and updates of it are forbidden', async () => {
+  const server = await serverWith(definition())
+  await server.request('POST', THINGS, thing('a'))
+  await forbid(
+    server,
+    { apiGroups: ['spec-x.example.com'], operations: ['*'], resources: ['*'] },
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      operations: ['UPDATE'],
+      resources: ['customresourcedefinitions'],
+    },
+  )
+  assert.equal((await server.request('DELETE', `${THINGS}/a`)).status, 422)
+  const path = `${DEFINITIONS}/things.spec-x.example.com`
+  assert.equal((await server.request('DELETE', path)).status, 200)
+  await settle()
+  assert.equal((await server.request('GET', path)).status, 404)
+})
+
+test('a definition whose status could not be written is tried again', async () => {
+  const server = await serverWith(definition())
+  const lift = await forbid(server, {
+    apiGroups: ['apiextensions.k8s.io'],
+    operations: ['UPDATE'],
+    resources: ['customresourcedefinitions/status'],
+  })
+  const path = `${DEFINITIONS}/things.spec-x.example.com`
+  await server.request('DELETE', path)
+  await settle()
+  const waiting = await server.request('GET', path)
+  assert.equal(conditions(waiting.value)['Terminating'], 'True InstanceDeletionPending')
+  await lift()
+  await server.clock.advance(5_000)
+  await settle()
+  assert.equal((await server.request('GET', path)).status, 404)
+})
+
 test('Selectable field list and watch; another version without it 400.', async () => {
   const selectable = { selectableFields: [{ jsonPath: '.spec.color' }] }
   const other = structuredClone(SCHEMA)

@@ -59,13 +59,14 @@ export class DefinitionController {
   readonly #terminating = new Set<string>()
   /** Instances of definitions that wait for their last finalizer. */
   readonly #instanceWatches = new Map<string, StoreWatch>()
-  /** Definitions whose instances could not be deleted. */
+  /** Definitions that could not be synced, or whose instances could not be deleted. */
   readonly #retries = new Map<string, Timer>()
   /** What the published documents were made of. */
   readonly #published = new Map<string, readonly ServedResource[]>()
   /** The group of each definition, known after it is gone. */
   readonly #groups = new Map<string, string>()
   #watch: StoreWatch | undefined
+  #stopped = false
   #queue: Promise<void> = Promise.resolve()
   readonly #queued = new Set<string>()
 
@@ -89,6 +90,7 @@ export class DefinitionController {
   }
 
   stop(): void {
+    this.#stopped = true
     this.#watch?.stop()
     this.#apiServices.stop()
     for (const watch of this.#instanceWatches.values()) watch.stop()
@@ -122,6 +124,7 @@ export class DefinitionController {
         this.#parts.logger.error(error, 'definition of a custom resource could not be synced', {
           name,
         })
+        if (!this.#stopped) this.#retryLater(name)
       }
     })
   }
@@ -262,8 +265,12 @@ export class DefinitionController {
     if (this.#instances(definition).length > 0) return this.#awaitInstances(definition)
     this.#instanceWatches.get(name)?.stop()
     this.#instanceWatches.delete(name)
-    await this.#setConditions(name, [TERMINATION_COMPLETED])
-    await this.#update(name, removeCleanupFinalizer, {})
+    const nowMs = this.#parts.clock.nowMs()
+    const complete = (draft: Draft): void => {
+      setCondition((draft['status'] ??= {}) as Draft, TERMINATION_COMPLETED, nowMs)
+      removeCleanupFinalizer(draft)
+    }
+    await this.#update(name, complete, { subresource: 'status', manager: MANAGER })
   }
 
   #instances(definition: Stored): readonly Stored[] {
@@ -298,6 +305,8 @@ export class DefinitionController {
           name,
           { propagationPolicy: 'Background' },
           user,
+          // Policies and webhooks may be those of an operator that has gone before its definitions.
+          'unasked',
         )
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
