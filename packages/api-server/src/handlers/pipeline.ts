@@ -166,8 +166,10 @@ export class Pipeline {
       headers[FLOW_SCHEMA] = uids.flowSchema
       headers[PRIORITY_LEVEL] = uids.priorityLevel
     }
-    if (bound === undefined)
+    if (bound === undefined) {
+      request.unbounded?.()
       return this.#authorized(request, info, attributes, warnings, NO_DEADLINE)
+    }
     const { inFlight } = this.#parts
     const mutating = isMutating(info)
     if (!inFlight.enter(mutating, attributes.user)) {

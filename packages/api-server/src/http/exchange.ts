@@ -19,6 +19,8 @@ export interface ServerRequest {
   readonly body?: ServerRequestBody
   /** True for watches and logs: no bound on the duration. */
   readonly longRunning?: boolean
+  /** Called where the answer may take any time to begin: its reader waits for something else than this server. */
+  readonly unbounded?: () => void
   readonly signal?: AbortSignal
   /** Where the request comes from, if over the network. */
   readonly clientAddress?: string | undefined

@@ -404,3 +404,16 @@ test('the metrics of a kubelet: its own, of its containers, and what metrics-ser
   assert.match(cadvisor, /^machine_cpu_cores 2.5$/m)
   assert.match(cadvisor, /^machine_memory_bytes 1024$/m)
 })
+
+test('what a program answers may take any time, what this server answers may not', async () => {
+  const { server } = await proxyServer()
+  const headers = { authorization: 'Bearer test-token' }
+  for (const [path, isPassedOn] of [
+    [`${NS}/pods/p:8080/proxy/a`, true],
+    [`${NS}/pods/p`, false],
+  ] as const) {
+    let unbounded = 0
+    await server.handle({ method: 'GET', path, headers, unbounded: () => void unbounded++ })
+    assert.equal(unbounded, isPassedOn ? 1 : 0)
+  }
+})

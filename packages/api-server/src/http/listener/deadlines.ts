@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 export interface Deadlines {
   /** From the start of a connection to the first complete head of a request; also for the TLS handshake. */
   readonly headersMs: number
-  /** From a request's head to the end of its answer, unless it is a stream. A minute and a half: the pipeline answers 504 before. */
+  /** From a request's head to the end of its answer, unless it is a stream or passed on to others. A minute and a half: the pipeline answers 504 before. */
   readonly requestMs: number
   /** A silent HTTP/2 connection is asked for a sign of life after this, and given up after this again. */
   readonly idleMs: number

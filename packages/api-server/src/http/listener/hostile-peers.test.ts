@@ -61,7 +61,18 @@ const watchesOf = new Map<number, () => void>()
 /** Told of the next large answer that is begun: aborts when the server has given it up. */
 let whenBegun = (_givenUp: AbortSignal): void => {}
 
-function answer({ path, signal }: ServerRequest): Answer {
+/** Longer than the bound of requests here. */
+const LATE_MS = 900
+
+async function lateAnswer({ path, unbounded }: ServerRequest): Promise<Answer> {
+  if (path === '/passed-on') unbounded?.()
+  await new Promise((resolve) => setTimeout(resolve, LATE_MS))
+  return { status: 200, body: { kind: 'object', value: { path } } }
+}
+
+function answer(request: ServerRequest): Answer | Promise<Answer> {
+  const { path, signal } = request
+  if (path === '/passed-on' || path === '/late') return lateAnswer(request)
   if (path === '/large') {
     whenBegun(signal!)
     return { status: 200, body: { kind: 'bytes', bytes: LARGE, contentType: 'text/plain' } }
@@ -139,17 +150,17 @@ const MOST_TRIES = 20
  * A well-behaved client on a connection of its own. On a machine so busy that its own handshake outlasts the deadlines above it is
  * cut off as well, and tries again.
  */
-async function serves(): Promise<void> {
+async function serves(path = '/ok'): Promise<void> {
   let answer: string | undefined
   for (let tries = 0; answer === undefined && tries < MOST_TRIES; tries++)
-    answer = await asked().catch(() => undefined)
-  assert.equal(answer, '{"path":"/ok"}\n')
+    answer = await asked(path).catch(() => undefined)
+  assert.equal(answer, `{"path":"${path}"}\n`)
 }
 
-async function asked(): Promise<string> {
+async function asked(path: string): Promise<string> {
   const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })
   session.on('error', () => {})
-  const stream = session.request({ ':path': '/ok' })
+  const stream = session.request({ ':path': path })
   let text = ''
   try {
     for await (const chunk of stream) text += String(chunk)
@@ -160,6 +171,11 @@ async function asked(): Promise<string> {
   if (stream.rstCode !== 0) throw new Error(`the stream was cut off with code ${stream.rstCode}`)
   return text
 }
+
+test('an answer that may take any time is waited for, and another one is not', async () => {
+  await serves('/passed-on')
+  await assert.rejects(asked('/late'), /cut off/)
+})
 
 test('an answer that breaks off is not taken for whole', async () => {
   const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { rejectUnauthorized: false })

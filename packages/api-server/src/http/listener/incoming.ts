@@ -46,16 +46,23 @@ class IncomingRequest implements ServerRequest {
   readonly headers: Headers
   readonly body: ServerRequest['body']
   readonly clientCertificates: readonly X509Certificate[]
+  readonly unbounded: (() => void) | undefined
   readonly #incoming: Incoming
   readonly #outgoing: Outgoing | undefined
   #signal: AbortSignal | undefined
 
-  constructor(incoming: Incoming, bytes: Uint8Array | undefined, outgoing: Outgoing | undefined) {
+  constructor(
+    incoming: Incoming,
+    bytes: Uint8Array | undefined,
+    outgoing: Outgoing | undefined,
+    unbounded: (() => void) | undefined,
+  ) {
     this.method = incoming.method ?? 'GET'
     this.path = pathOf(incoming.url ?? '/')
     this.headers = headersOf(incoming)
     this.body = bytes === undefined ? undefined : { bytes }
     this.clientCertificates = certificatesOf(incoming)
+    this.unbounded = unbounded
     this.#incoming = incoming
     this.#outgoing = outgoing
   }
@@ -81,8 +88,9 @@ export function requestOf(
   incoming: Incoming,
   bytes: Uint8Array | undefined,
   outgoing?: Outgoing,
+  unbounded?: () => void,
 ): ServerRequest {
-  return new IncomingRequest(incoming, bytes, outgoing)
+  return new IncomingRequest(incoming, bytes, outgoing, unbounded)
 }
 
 /** Aborts when nobody waits for the answer any more. */

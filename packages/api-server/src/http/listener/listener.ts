@@ -252,7 +252,7 @@ class HttpsListener implements Listener {
       await this.#options.gate?.pass()
       if (isGone(outgoing)) return
       this.#answers.sendLate()
-      const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing))
+      const answer = await this.#options.answer(requestOf(incoming, bytes, outgoing, settle))
       if (answer.body.kind === 'watch' || answer.body.kind === 'stream') {
         settle()
         leaveBusy()
