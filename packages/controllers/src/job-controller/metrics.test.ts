@@ -117,6 +117,16 @@ const metricCases: readonly (readonly [string, readonly string[], readonly strin
     ],
   ],
   [
+    'one more beside one on its way out, where only what has failed is replaced',
+    metricsOf(job({ spec: { podReplacementPolicy: 'Failed', parallelism: 2, completions: 2 } }), [
+      jobPod('a', { deleting: true }),
+    ]),
+    [
+      'job_pods_creation_total{reason="recreate_terminating_or_failed",status="succeeded"} 1',
+      'job_syncs_total{action="pods_created",completion_mode="NonIndexed",result="success"} 1',
+    ],
+  ],
+  [
     'too many pods',
     metricsOf(job(), [jobPod('a'), jobPod('b')]),
     ['job_syncs_total{action="pods_deleted",completion_mode="NonIndexed",result="success"} 1'],

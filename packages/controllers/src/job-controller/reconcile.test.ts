@@ -196,6 +196,22 @@ test('an end deletes all that runs, announces itself with the pods counted, and 
   assert.deepEqual(counted, { ...announced, failed: 3, uncountedTerminatedPods: {} })
 })
 
+test('a condition of the end that somebody wrote as not true gives its place to the one that is', () => {
+  const foreign = { ...conditionOf('Failed', 'Mine', 'mine'), status: 'False' }
+  const target = conditionOf('FailureTarget', 'R', 'M')
+  const status = {
+    startTime: NOW,
+    ready: 0,
+    terminating: 0,
+    conditions: [foreign, target],
+    uncountedTerminatedPods: {},
+  }
+  assert.deepEqual(lastStatusOf(syncOf(job({ status }), [])).conditions, [
+    conditionOf('Failed', 'R', 'M'),
+    target,
+  ])
+})
+
 test('Terminal condition waits for terminating == 0 and empty uncounted lists, even though FailureTarget/SuccessCriteriaMet is visible earlier', () => {
   const target = conditionOf('FailureTarget', 'R', 'M')
   const subject = job({

@@ -37,9 +37,13 @@ test('one that would say that something never seen is not so is not made', () =>
   assert.equal(withCondition(conditions, resumed, NOW_MS), conditions)
 })
 
-test('a condition changes in its place, and only when its status does', () => {
-  const before = [{ type: 'Suspended', status: 'True', lastTransitionTime: 'old' }, other]
+test('a condition changes in its place, and only when it says something else, whoever wrote it', () => {
+  const before = [{ ...suspended, lastTransitionTime: 'old' }, other]
   assert.equal(withCondition(before, suspended, NOW_MS), before)
+  for (const foreign of [{ reason: 'Mine' }, { message: 'mine' }, { reason: undefined }])
+    assert.deepEqual(withCondition([{ ...suspended, ...foreign }], suspended, NOW_MS), [
+      { ...suspended, lastProbeTime: now, lastTransitionTime: now },
+    ])
   assert.deepEqual(withCondition(before, resumed, NOW_MS), [
     {
       type: 'Suspended',

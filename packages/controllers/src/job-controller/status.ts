@@ -9,8 +9,8 @@ import { formatTime } from '@gyropilot/foundation'
 type NewCondition = Pick<JobCondition, 'type' | 'status' | 'reason' | 'message'>
 
 /**
- * The condition takes the place of the one of its type. While the status is the same nothing
- * changes; one that would say that something never seen is not so is not made.
+ * The condition takes the place of the first of its type, whoever wrote that. While it says the same nothing changes; one that would
+ * say that something never seen is not so is not made.
  */
 export function withCondition(
   conditions: readonly JobCondition[] | undefined,
@@ -18,11 +18,19 @@ export function withCondition(
   nowMs: number,
 ): readonly JobCondition[] | undefined {
   const current = findCondition(conditions, condition.type)
-  if (current?.status === condition.status) return conditions
+  if (current !== undefined && saysTheSame(current, condition)) return conditions
   if (current === undefined && condition.status === 'False') return conditions
   const entry = stamped(condition, nowMs)
   if (current === undefined) return [...(conditions ?? []), entry]
   return conditions?.map((existing) => (existing === current ? entry : existing))
+}
+
+function saysTheSame(one: NewCondition, other: NewCondition): boolean {
+  return (
+    one.status === other.status &&
+    (one.reason ?? '') === (other.reason ?? '') &&
+    (one.message ?? '') === (other.message ?? '')
+  )
 }
 
 /** Beside one of its type that is not true, which can only be a user's. */

@@ -113,6 +113,12 @@ test('a Job that is deleted is looked at now, by the key of a tombstone too', ()
   assert.deepEqual(jobDeleted(new DeletedFinalStateUnknown<Job>('ns/work', undefined)), ['ns/work'])
 })
 
+test('what was expected of a Job that is deleted holds up no namesake', () => {
+  const { jobDeleted, expectations } = watching()
+  jobDeleted(job())
+  assert.deepEqual(expectations.deleted, ['ns/work'])
+})
+
 test('a namesake with another uid is not held up by what was expected of the one before', () => {
   const { jobUpdated, expectations } = watching()
   jobUpdated(job(), job())

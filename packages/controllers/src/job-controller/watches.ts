@@ -52,7 +52,12 @@ export function jobWatch({ expectations, memory, metrics, nowMs }: WatchState): 
       if (deadlineMs !== undefined) keys.push({ key, afterMs: Math.max(0, deadlineMs - nowMs()) })
       return keys
     },
-    onDelete: (job) => [keyOfDeleted(job)],
+    onDelete(job) {
+      const key = keyOfDeleted(job)
+      // Another of its name may be there before the key is worked on, which then never sees that this one went.
+      expectations.delete(key)
+      return [key]
+    },
   }
 }
 

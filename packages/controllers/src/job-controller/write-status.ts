@@ -15,7 +15,7 @@ import type { JobMemory } from './memory.ts'
 import type { JobMetrics } from './metrics.ts'
 import type { BackoffRecord } from './pods/pod-backoff.ts'
 import { releasePods } from './pods/removal.ts'
-import { isStatusCurrent, wireStatus, withTrueCondition } from './status.ts'
+import { isStatusCurrent, wireStatus, withCondition, withTrueCondition } from './status.ts'
 import { foldReleased, trackFinished } from './track-finished.ts'
 
 interface WriteStatusInput {
@@ -82,12 +82,12 @@ function* finish(
 ): Reconcile<unknown> {
   const { reason, message, succeeded } = end
   const nowMs = yield* currentTimeMs()
-  const condition = { type: terminalCondition(end), reason, message }
+  const condition = { type: terminalCondition(end), status: 'True', reason, message } as const
   const ended = yield* putStatus(
     job,
     {
       ...status,
-      conditions: withTrueCondition(status.conditions, condition, nowMs),
+      conditions: withCondition(status.conditions, condition, nowMs),
       ...(succeeded ? { completionTime: formatTime(nowMs) } : {}),
     },
     metrics,

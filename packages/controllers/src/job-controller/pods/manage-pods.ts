@@ -143,6 +143,6 @@ function failuresBefore(job: Job, last: Pod | undefined): IndexFailures {
 }
 
 function creationReason(job: Job, { failed, terminating }: PodCounts): CreationReason {
-  if (job.spec?.podReplacementPolicy === 'Failed') return failed > 0 ? 'recreate_failed' : 'new'
+  if (job.spec?.podReplacementPolicy === 'Failed' && failed > 0) return 'recreate_failed'
   return failed > 0 || terminating.length > 0 ? 'recreate_terminating_or_failed' : 'new'
 }
