@@ -160,6 +160,18 @@ test('missing claims of a pending pod are made, and references mended', () => {
   assert.ok(failing.result.error)
 })
 
+test('references that cannot be mended of a pending pod are told of', () => {
+  const pod = setPod(deleting, 1, { phase: 'Pending' })
+  const { said, result } = run(createMissingClaims, deleting, pod, {
+    claims: [claim(deleting, 1)],
+    onWrite: () => refused(403, 'Forbidden', 'not today'),
+  })
+  assert.deepEqual(said, [
+    'Warning FailedUpdate: Update Pod db-1 in StatefulSet db failed error: could not update claim data-db-1 for delete policy ownerRefs: not today',
+  ])
+  assert.ok(result.error)
+})
+
 test('a claim with another controller is left alone, with an event', () => {
   const other = { apiVersion: 'v1', kind: 'ConfigMap', name: 'c', uid: 'c-uid', controller: true }
   const claims = [claim(deleting, 1, { ownerReferences: [other] })]

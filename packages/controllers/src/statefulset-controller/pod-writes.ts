@@ -87,7 +87,11 @@ export function* createMissingClaims(
   caches: Caches,
 ): Reconcile<PodOutcome> {
   const claims = yield* createClaims(set, pod, caches)
-  return claims.error === undefined ? yield* fixClaimOwners(set, pod, caches) : claims
+  if (claims.error !== undefined) return claims
+  const owners = yield* fixClaimOwners(set, pod, caches)
+  if (owners.error !== undefined)
+    yield* recordPodEvent('Update', set, pod.metadata?.name ?? '', owners.error)
+  return owners
 }
 
 function* createClaims(set: StatefulSet, pod: Pod, caches: Caches): Reconcile<PodOutcome> {
