@@ -307,3 +307,18 @@ test('a target that somebody else took to nothing was not taken there by this co
     'ScalingActive False ScalingDisabled',
   ])
 })
+
+test('what nobody measured of pods that use more than they request is assumed in whole thousandths', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `p${index}`)
+  const pods = names.map((name): Pod => {
+    const one = pod(name)
+    const requests = { requests: { cpu: '100m' } }
+    return { ...one, spec: { containers: [{ name: 'c', resources: requests }] } }
+  })
+  const usage = Object.fromEntries(names.slice(0, 50).map((name) => [name, 93]))
+  const target = ofResource('cpu', { type: 'Utilization', averageUtilization: 115 })
+  const given = { pods, usage, scale: scale(100), memory: afterLow() }
+  // (50 x 93 + 50 x 115) of 10,000 is 104 %, within a tenth of 115.
+  const spec = { metrics: [target], maxReplicas: 200 }
+  assert.deepEqual(sync(autoscaler({ spec }), given).did, ['status'])
+})

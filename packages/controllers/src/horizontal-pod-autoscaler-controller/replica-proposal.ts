@@ -208,11 +208,12 @@ function byUtilization(
   const scaling = scalingOf(world, metrics, resource === 'cpu')
   const requests = podRequests(world.pods, resource, container, world.readsPodLevel)
   // What runs above its request on purpose is taken to do so.
-  const assumedPart = Math.max(100, targetPercent) / 100
+  const assumedPercent = Math.max(100, targetPercent)
   return podReplicas({
     ...scaling,
     ratioOf: (known) => utilizationRatio(known, requests, targetPercent),
-    assumedMilli: (pod) => Math.trunc((requests.get(pod) ?? 0) * assumedPart),
+    // The product first, which is whole: a part like 1.15 is not, and would make 114 of 100.
+    assumedMilli: (pod) => Math.trunc(((requests.get(pod) ?? 0) * assumedPercent) / 100),
   })
 }
 
