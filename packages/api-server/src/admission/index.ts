@@ -15,6 +15,7 @@ import { podGroupProtection, podGroupWorkloadExists } from './pods/pod-groups.ts
 import { podResizeValidator } from './pods/pod-resize-validator.ts'
 import { podSecurity } from './pod-security/plugin.ts'
 import { nodeRestriction } from './node-restriction.ts'
+import { parameterAuthorization } from './parameter-authorization.ts'
 import { podTopologyLabels } from './pods/pod-topology-labels.ts'
 import { mutatingAdmissionPolicies, validatingAdmissionPolicies } from './policies/plugin.ts'
 import { priority } from './pods/priority.ts'
@@ -74,6 +75,7 @@ function allPlugins(world: AdmissionWorld): AdmissionPlugin[] {
     validatingAdmissionPolicies(world),
     validatingWebhooks(world),
     rbacEscalation(world),
+    parameterAuthorization(world),
     claimStatusAuthorization(world),
     podCertificateSigning(world),
     resourceQuota(world),

@@ -50,7 +50,7 @@ function shown({ storage, definition }: ServedResource, object: Stored): Stored 
   return { ...whole, metadata }
 }
 
-function groupAndVersionOf(kind: Stored): readonly [group: string, version: string] {
+export function groupAndVersionOf(kind: Stored): readonly [group: string, version: string] {
   const [first = '', second]: string[] = (kind['apiVersion'] ?? '').split('/')
   return second === undefined ? ['', first] : [first, second]
 }
