@@ -153,6 +153,66 @@ describe('LimitRanger', () => {
     assert.equal(body.message, `persistentvolumeclaims "c" is forbidden: ${why}`)
     await server.stop()
   })
+
+  test('any update of a claim, but not of its status, and of none that is terminating', async () => {
+    const { server, call, ns } = await inNamespace()
+    const [claims, path] = [`${ns}/persistentvolumeclaims`, `${ns}/persistentvolumeclaims/c`]
+    await call('POST', '/apis/storage.k8s.io/v1/storageclasses', {
+      metadata: { name: 'growing' },
+      provisioner: 'x.example.com/y',
+      allowVolumeExpansion: true,
+    })
+    const asking = (storage: string) => ({ resources: { requests: { storage } } })
+    const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'growing', volumeName: 'v' }
+    await call('POST', claims, { metadata: { name: 'c' }, spec: { ...spec, ...asking('5Gi') } })
+    await call('PATCH', `${path}/status`, { status: { phase: 'Bound' } }, PATCH)
+    await call(
+      'POST',
+      `${ns}/limitranges`,
+      range({ type: 'PersistentVolumeClaim', max: { storage: '10Gi' } }),
+    )
+    const patched = async (body: Draft, at = path): Promise<readonly [number, string?]> => {
+      const answer = await call('PATCH', at, body, PATCH)
+      return answer.status === 200 ? [200] : [answer.status, answer.body.message]
+    }
+    const refused = (size: string): readonly [number, string] => [
+      403,
+      `persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 10Gi, but request is ${size}`,
+    ]
+    assert.deepEqual(await patched({ spec: asking('20Gi') }), refused('20Gi'))
+    assert.deepEqual(await patched({ spec: asking('8Gi') }), [200])
+    const limits = [{ type: 'PersistentVolumeClaim', max: { storage: '6Gi' } }]
+    await call('PATCH', `${ns}/limitranges/x`, { spec: { limits } }, PATCH)
+    const labels = { metadata: { labels: { a: 'b' } } }
+    const over = refused('8Gi')[1].replace('10Gi', '6Gi')
+    assert.deepEqual(await patched(labels), [403, over])
+    const capacity = { storage: '5Gi' }
+    assert.deepEqual(await patched({ status: { capacity } }, `${path}/status`), [200])
+    await call('DELETE', path)
+    assert.deepEqual(await patched(labels), [200])
+    assert.deepEqual(await patched({ metadata: { finalizers: null } }), [200])
+    await server.stop()
+  })
+
+  test('a resize, unless the pod is terminating', async () => {
+    const { server, call, ns } = await inNamespace()
+    const containers = [{ name: 'c', image: 'i', resources: { limits: { cpu: '1' } } }]
+    const spec = { containers, nodeName: 'n' }
+    await call('POST', `${ns}/pods`, pod('p', spec, { finalizers: ['a.b/c'] }))
+    await call('POST', `${ns}/limitranges`, range({ type: 'Container', max: { cpu: '2' } }))
+    const resized = async (): Promise<string> => {
+      const change = {
+        spec: { containers: [{ ...containers[0], resources: { limits: { cpu: '3' } } }] },
+      }
+      const { body } = await call('PATCH', `${ns}/pods/p/resize`, change, PATCH)
+      return body.message
+    }
+    const why = 'maximum cpu usage per Container is 2, but limit is 3'
+    assert.equal(await resized(), `pods "p" is forbidden: ${why}`)
+    await call('DELETE', `${ns}/pods/p`)
+    assert.equal(await resized(), 'pods "p" is forbidden: node "n" not found')
+    await server.stop()
+  })
 })
 
 describe('ServiceAccount', () => {

@@ -13,9 +13,14 @@ export function limitRanger(world: AdmissionWorld): AdmissionPlugin {
   return {
     name: 'LimitRanger',
     handles(request) {
-      if (isFor(request, '', 'persistentvolumeclaims')) return request.operation === 'CREATE'
-      if (isFor(request, '', 'pods')) return request.operation === 'CREATE'
-      return isFor(request, '', 'pods', 'resize') && request.operation === 'UPDATE'
+      const { operation, oldObject } = request
+      if (operation !== 'CREATE' && operation !== 'UPDATE') return false
+      // Who takes the finalizers off must be able to, whatever the limits have become.
+      if (oldObject?.['metadata'].deletionTimestamp) return false
+      // Any update of a claim: one that is beyond the limits meanwhile is refused labels too.
+      if (isFor(request, '', 'persistentvolumeclaims')) return true
+      if (isFor(request, '', 'pods')) return operation === 'CREATE'
+      return isFor(request, '', 'pods', 'resize') && operation === 'UPDATE'
     },
     mutate(request) {
       // Of a resize too: what it leaves out is filled in again.
