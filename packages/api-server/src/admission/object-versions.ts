@@ -115,32 +115,51 @@ export function replaceObject(
 ): void {
   const { resource, subresource } = request
   const served = registry?.get(resource.group, resource.version, resource.resource)
-  if (served?.custom === true && request.object?.['kind'] === resource.kind)
-    checkCustomKind(changed, seenAs)
-  else checkKind(changed, request, registry)
+  const kind = kindOf(request)
+  // A scale, a binding and their like have neither rules nor defaults of their own.
+  const isOwn = kind.kind === resource.kind && kind.group === resource.group
+  if (isOwn && served?.custom === true) checkCustomKind(changed, seenAs, subresource)
+  else checkKind(changed, kind, registry)
   const own = inVersion(changed, seenAs, resource, registry) as Draft
+  const strict = unknownFields === 'refused'
   const decoded =
-    subresource === '' && served !== undefined
-      ? decode(served, own, unknownFields === 'refused')
-      : own
+    isOwn && served !== undefined
+      ? decode(served, own, strict)
+      : (decodeBuiltIn(kind, own, strict)?.object ?? own)
   const target = request.object!
   for (const key of Object.keys(target)) delete target[key]
   Object.assign(target, decoded)
 }
 
-/** Throws DecodeError for a custom resource that does not say what it is, and ApiError for one of another kind or version. */
-function checkCustomKind(changed: Stored, seenAs: ResourceInfo): void {
+interface Kind {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/** What the objects of a request are: of the kind of the resource, or of that of the subresource. */
+function kindOf({ resource, subresource }: AdmissionRequest): Kind {
+  return resource.subresources.find(({ name }) => name === subresource) ?? resource
+}
+
+/**
+ * Throws DecodeError for a custom resource that does not say what it is, and ApiError for one of another kind or version.
+ * A status is taken out of it, whatever its kind.
+ */
+function checkCustomKind(changed: Stored, seenAs: ResourceInfo, subresource: string): void {
   const { apiVersion = '', kind } = changed
   if (typeof kind !== 'string' || kind === '')
     throw new DecodeError(`Object 'Kind' is missing in '${stringifyExact(sortedJson(changed))}'`)
   const wanted = `${seenAs.group}/${seenAs.version}`
   if (apiVersion !== wanted) {
+    if (apiVersion.startsWith(`${seenAs.group}/`))
+      throw unclassified(`request to convert CR from an invalid group/version: ${apiVersion}`)
     const slash = apiVersion.includes('/') ? '' : '/'
     throw unclassified(
       `${slash}${apiVersion}, Kind=${kind} is unstructured and is not suitable for converting to ${JSON.stringify(wanted)}`,
     )
   }
-  if (kind === seenAs.kind) return
+  if (kind === seenAs.kind || subresource !== '') return
   const errors = new FieldErrors()
   errors.invalid('kind', kind, `must be ${seenAs.kind}`)
   throw invalid(seenAs.group, kind, changed['metadata']?.name ?? '', errors.list)
@@ -149,15 +168,14 @@ function checkCustomKind(changed: Stored, seenAs: ResourceInfo): void {
 /** Throws DecodeError for an object that says it is of a kind that nobody knows, and ApiError for one of another kind. */
 function checkKind(
   { apiVersion, kind }: Stored,
-  { resource, subresource, object }: AdmissionRequest,
+  expected: Kind,
   registry: ResourceRegistry | undefined,
 ): void {
   if (registry === undefined || typeof apiVersion !== 'string' || typeof kind !== 'string') return
   const [first = '', second] = apiVersion.split('/')
   const [group, version] = second === undefined ? ['', first] : [first, second]
-  const isSame = kind === object?.['kind']
-  // Kinds of subresources are for others to judge.
-  const named = !isSame || (subresource === '' && group !== resource.group)
+  const isSame = kind === expected.kind
+  const named = !isSame || group !== expected.group
   const isKnown = registry
     .all()
     .some(
@@ -168,26 +186,23 @@ function checkKind(
     throw new DecodeError(
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/api/legacyscheme/scheme.go:30"`,
     )
-  if (isSame || subresource !== '') return
-  const internal = `${resource.group.split('.')[0] || 'core'}.${resource.kind}`
+  if (isSame) return
+  const internal = `${expected.group.split('.')[0] || 'core'}.${expected.kind}`
   throw unclassified(`converting (${version}.${kind}) to (${internal}): unknown conversion`)
 }
 
 function decode(served: ServedResource, object: Draft, strict: boolean): Draft {
   // Custom objects lose what they may not have without a word. Nulls are no client's: they stay, and are refused.
-  const decoded = served.decode?.(object, undefined, true) ?? decodeBuiltIn(served, object, strict)
+  const { info } = served
+  const decoded = served.decode?.(object, undefined, true) ?? decodeBuiltIn(info, object, strict)
   if (decoded === undefined) return object
   // Kinds that are kept in another version get their defaults there.
   if (served.storage.toStored === undefined) served.rules.defaults?.(decoded.object)
   return decoded.object
 }
 
-function decodeBuiltIn(
-  { info }: ServedResource,
-  object: Draft,
-  strict: boolean,
-): DecodedObject | undefined {
-  const decoded = decodeObject(info, object)
+function decodeBuiltIn(kind: Kind, object: Draft, strict: boolean): DecodedObject | undefined {
+  const decoded = decodeObject(kind, object)
   if (strict && decoded !== undefined && decoded.problems.length > 0)
     throw new DecodeError(`strict decoding error: ${decoded.problems.join(', ')}`)
   return decoded

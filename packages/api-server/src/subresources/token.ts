@@ -12,6 +12,11 @@ const MINIMUM_SECONDS = 600
 const MAXIMUM_SECONDS = 2 ** 32
 const BINDABLE: Readonly<Record<string, string>> = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' }
 
+function applyDefaults(body: Draft): void {
+  const spec: Draft = (body['spec'] ??= {})
+  spec['expirationSeconds'] ??= DEFAULT_SECONDS
+}
+
 export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHandler {
   return {
     group: '',
@@ -19,12 +24,11 @@ export function serviceAccountToken(tokens: ServiceAccountTokens): SubresourceHa
     subresource: 'token',
     methods: ['POST'],
     sendsIdentity: true,
-    defaults(body) {
-      const spec: Draft = (body['spec'] ??= {})
-      spec['expirationSeconds'] ??= DEFAULT_SECONDS
-    },
+    defaults: applyDefaults,
     check(call) {
       const body = call.body ?? {}
+      // Admission may have taken away what was filled in.
+      applyDefaults(body)
       if (body['metadata']?.name && body['metadata'].name !== call.name) {
         const errors = new FieldErrors()
         const why = 'must match the service account name if specified'

@@ -60,6 +60,12 @@ for (const [title, change, status, text] of [
     '/v9, Kind=Thing is unstructured and is not suitable for converting to "spec-x.example.com/v1"',
   ],
   [
+    'another version of its group is an error',
+    { op: 'replace', path: '/apiVersion', value: 'spec-x.example.com/v9' },
+    500,
+    'request to convert CR from an invalid group/version: spec-x.example.com/v9',
+  ],
+  [
     'no kind is an error',
     { op: 'remove', path: '/kind' },
     500,
