@@ -181,8 +181,10 @@ describe('client certificates', () => {
     const { certificates, authentication } = world()
     const headers = {
       'x-remote-user': 'jane',
-      'x-remote-group': ['devs', Buffer.from('Süd').toString('latin1')],
-      'x-remote-extra-team%2fid': ['7'],
+      'x-remote-group': ['devs', '', Buffer.from('Süd').toString('latin1')],
+      'x-remote-uid': ['42', '43'],
+      'x-remote-extra-team%2fid': ['7', ''],
+      'x-remote-extra-%74eam%2fid': '8',
     }
     const proxy = issueFrom(certificates.frontProxyAuthority, 'front-proxy-client')
     const remote = authentication.authenticate({
@@ -191,8 +193,9 @@ describe('client certificates', () => {
     }) as UserInfo
     assert.deepEqual(remote, {
       name: 'jane',
+      uid: '42',
       groups: ['devs', 'Süd', 'system:authenticated'],
-      extra: { 'team/id': ['7'] },
+      extra: { 'team/id': ['7', '', '8'] },
     })
     refused(() =>
       authentication.authenticate({

@@ -41,6 +41,7 @@ const EXTRA_SPACE =
   'the provided Authorization header contains extra space before the bearer token, and is ignored'
 const BOOTSTRAP_TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const BOOTSTRAP_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
+const REMOTE_EXTRA = 'x-remote-extra-'
 const CERTIFICATES_KEPT = 1024
 const NOTHING: JudgedCertificate = {}
 
@@ -227,18 +228,23 @@ function bearerToken(credentials: Credentials, warnings?: WarningSink): string |
   return undefined
 }
 
+/** Groups without a name are passed over, values of extras are not. Two spellings may tell of one key. */
 function remoteUser(credentials: Credentials): UserInfo | undefined {
-  const [name] = headerValues(credentials, 'x-remote-user')
-  if (name === undefined || name === '') return undefined
-  const extra: Record<string, readonly string[]> = {}
+  const [name = ''] = headerValues(credentials, 'x-remote-user')
+  if (name === '') return undefined
+  const [uid = ''] = headerValues(credentials, 'x-remote-uid')
+  const extra = new Map<string, readonly string[]>()
   for (const header of Object.keys(credentials.headers)) {
-    if (!header.startsWith('x-remote-extra-')) continue
-    extra[decodeHeaderKey(header.slice('x-remote-extra-'.length))] = headerValues(
-      credentials,
-      header,
-    )
+    if (!header.startsWith(REMOTE_EXTRA)) continue
+    const key = decodeHeaderKey(header.slice(REMOTE_EXTRA.length))
+    extra.set(key, [...(extra.get(key) ?? []), ...headerValues(credentials, header)])
   }
-  return { name, groups: headerValues(credentials, 'x-remote-group'), extra }
+  return {
+    name,
+    ...(uid === '' ? {} : { uid }),
+    groups: headerValues(credentials, 'x-remote-group').filter((group) => group !== ''),
+    extra: Object.fromEntries(extra),
+  }
 }
 
 /** Keys travel percent-encoded, because header names cannot hold every character. */

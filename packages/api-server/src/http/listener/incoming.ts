@@ -101,13 +101,22 @@ function goneSignal(outgoing: Outgoing): AbortSignal {
   return controller.signal
 }
 
-/** Node joins a repeated header into one text with commas; of an identity each value counts for itself. */
+const IDENTITY_HEADER = /^(?:impersonate|x-remote)-/
+
+/**
+ * Node joins a repeated header into one text with commas; of an identity each value counts for itself. Every request comes here, most have
+ * no such headers: only the names without which the others say nothing are looked for.
+ */
 function headersOf({ headers, rawHeaders }: Incoming): Headers {
-  if (headers['impersonate-user'] === undefined) return headers
+  const isPlain =
+    headers['impersonate-user'] === undefined &&
+    headers['impersonate-group'] === undefined &&
+    headers['x-remote-user'] === undefined
+  if (isPlain) return headers
   const identity: Record<string, string[]> = {}
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!.toLowerCase()
-    if (name.startsWith('impersonate-')) (identity[name] ??= []).push(rawHeaders[index + 1]!)
+    if (IDENTITY_HEADER.test(name)) (identity[name] ??= []).push(rawHeaders[index + 1]!)
   }
   return { ...headers, ...identity }
 }

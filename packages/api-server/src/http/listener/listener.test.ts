@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
+import { text as textOf } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
@@ -40,6 +41,7 @@ before(async () => {
     admission: [oddRefusals],
     clock: new VirtualClock({ settle: turn, startMs: now }),
     clientAuthorityPem: certificates.authority.certificatePem,
+    frontProxyAuthorityPem: certificates.frontProxyAuthority.certificatePem,
   })
   const { certificatePem, privateKeyPem: keyPem } = certificates.serving
   listener = await server.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
@@ -241,6 +243,45 @@ test('each Impersonate-Group of a request is a group, on either protocol', async
   assert.equal(headers[':status'], 200)
   assert.equal((await sendHttp1(...asMember(['devs', 'system:masters']))).status, 200)
   assert.equal((await sendHttp1(...asMember(['devs, system:masters']))).status, 403)
+})
+
+test('a group is named as often as it was sent where nobody is impersonated', async () => {
+  const headers = { ...AUTHORIZATION, 'impersonate-group': ['devs', 'ops'] }
+  const told = 'Groups:[]string{"devs", "ops"}'
+  for (const text of [
+    (await send('/api/v1/namespaces', headers)).bytes.toString(),
+    (await sendHttp1('/api/v1/namespaces', headers)).text,
+  ])
+    assert.ok(JSON.parse(text).message.includes(told), text)
+})
+
+test('each X-Remote-Group and X-Remote-Extra of a front proxy is one, on either protocol', async () => {
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const body = JSON.stringify({})
+  const headers = {
+    'x-remote-user': ['jane', 'joe'],
+    'x-remote-uid': '42',
+    'x-remote-group': ['devs', 'ops'],
+    'x-remote-extra-team%2fid': ['7', '8, 9'],
+  }
+  const { certificatePem: cert, privateKeyPem: key } = certificates.frontProxyClient
+  const ca = certificates.authority.certificatePem
+  const proxy = connect(`https://127.0.0.1:${listener.port}`, { ca, cert, key })
+  try {
+    const stream = proxy.request({ ':path': path, ':method': 'POST', ...headers })
+    stream.end(body)
+    const overHttp2 = await textOf(stream)
+    const { text } = await sendHttp1(path, headers, { method: 'POST', cert, key }, body)
+    for (const answer of [overHttp2, text])
+      assert.deepEqual(JSON.parse(answer).status.userInfo, {
+        username: 'jane',
+        uid: '42',
+        groups: ['devs', 'ops', 'system:authenticated'],
+        extra: { 'team/id': ['7', '8, 9'] },
+      })
+  } finally {
+    proxy.destroy()
+  }
 })
 
 test('objects go out compact with one newline, indented for curl and for ?pretty', async () => {
