@@ -8,6 +8,7 @@ import { createAuthorizer } from './authorizer.ts'
 import { describeRules, ruleAllows, uncoveredRules, urlMatches } from './rbac-rules.ts'
 import type { PolicyRule } from './rbac-rules.ts'
 
+const CORE = ['pods', 'secrets', 'persistentvolumes']
 const jane: UserInfo = { name: 'jane', groups: ['devs'], extra: {} }
 
 function asks(change: Partial<RequestAttributes> = {}): RequestAttributes {
@@ -123,7 +124,7 @@ function cluster() {
     store.commit(
       {
         collection:
-          resource.includes('.') || resource === 'pods' || resource === 'secrets'
+          resource.includes('.') || CORE.includes(resource)
             ? resource
             : `${resource}.rbac.authorization.k8s.io`,
         key,
@@ -212,6 +213,99 @@ describe('the node authorizer', () => {
     assert.ok(!may({ ...secret, verb: 'list', name: '' }), 'not all of them')
     assert.ok(!may({ ...secret, user: { ...node, name: 'system:node:n2' } }))
     assert.ok(!may({ ...secret, user: { ...node, groups: [] } }), 'the name alone is no node')
+  })
+
+  const takes = (name: string, volume: Stored, annotations = {}): Stored => ({
+    metadata: { namespace: 'a', name, annotations },
+    spec: { nodeName: 'n1', volumes: [{ name: 'v', ...volume }] },
+  })
+
+  // As kube-apiserver 1.36.2 answered; `csi/x` is a secret x of namespace csi, the claim is in namespace a.
+  for (const [source, mounting, others] of [
+    [
+      {
+        csi: {
+          nodeStageSecretRef: { namespace: 'csi', name: 'stage' },
+          nodePublishSecretRef: { namespace: 'csi', name: 'publish' },
+          nodeExpandSecretRef: { namespace: 'csi', name: 'expand' },
+          controllerPublishSecretRef: { namespace: 'csi', name: 'attach' },
+          controllerExpandSecretRef: { namespace: 'csi', name: 'resize' },
+        },
+      },
+      ['csi/stage', 'csi/publish', 'csi/expand'],
+      ['csi/attach', 'csi/resize', 'a/stage'],
+    ],
+    [{ azureFile: { secretName: 's' } }, ['a/s'], ['csi/s']],
+    [{ azureFile: { secretName: 's', secretNamespace: 'csi' } }, ['csi/s'], ['a/s']],
+    ...['cephfs', 'flexVolume', 'iscsi', 'rbd', 'scaleIO'].flatMap(
+      (kind): [Stored, string[], string[]][] => [
+        [{ [kind]: { secretRef: { name: 's' } } }, ['a/s'], ['csi/s']],
+        [{ [kind]: { secretRef: { namespace: 'csi', name: 's' } } }, ['csi/s'], ['a/s']],
+      ],
+    ),
+    [{ cinder: { secretRef: { namespace: 'csi', name: 's' } } }, ['csi/s'], ['a/s']],
+    [{ storageos: { secretRef: { namespace: 'csi', name: 's' } } }, ['csi/s'], ['a/s']],
+  ] as const)
+    test(`secrets to mount ${JSON.stringify(source)} are for nodes with a pod of its claim`, () => {
+      const { put, may } = cluster()
+      const reads = (secret: string): boolean => {
+        const [namespace, name] = secret.split('/') as [string, string]
+        return may({ user: node, resource: 'secrets', namespace, name })
+      }
+      put('persistentvolumes', { metadata: { name: 'unclaimed' }, spec: source })
+      put('pods', takes('p', { persistentVolumeClaim: { claimName: 'c' } }))
+      assert.deepEqual([...mounting, ...others].filter(reads), [], 'bound to nothing')
+      const claimRef = { namespace: 'a', name: 'c' }
+      put('persistentvolumes', { metadata: { name: 'claimed' }, spec: { ...source, claimRef } })
+      assert.deepEqual([...mounting, ...others].filter(reads), mounting)
+      put('pods', takes('p', { persistentVolumeClaim: { claimName: 'other' } }))
+      assert.deepEqual([...mounting, ...others].filter(reads), [], 'of another claim')
+    })
+
+  test('mirror pods are for their node to read, and open nothing else', () => {
+    const { put, may } = cluster()
+    const ref = { namespace: 'a', name: 's' }
+    const claimRef = { namespace: 'a', name: 'c' }
+    put('persistentvolumes', {
+      metadata: { name: 'pv' },
+      spec: { claimRef, csi: { nodeStageSecretRef: ref } },
+    })
+    const opened = (annotations: Stored): string[] => {
+      put('pods', takes('m1', { persistentVolumeClaim: { claimName: 'c' } }, annotations))
+      put('pods', takes('m2', { configMap: { name: 'cm' } }, annotations))
+      const asked: [string, string][] = [
+        ['persistentvolumeclaims', 'c'],
+        ['persistentvolumes', 'pv'],
+        ['secrets', 's'],
+        ['configmaps', 'cm'],
+        ['pods', 'm1'],
+      ]
+      return asked.flatMap(([resource, name]) =>
+        may({ user: node, resource, name }) ? [resource] : [],
+      )
+    }
+    assert.deepEqual(opened({ 'kubernetes.io/config.mirror': 'x' }), ['pods'])
+    const all = ['persistentvolumeclaims', 'persistentvolumes', 'secrets', 'configmaps', 'pods']
+    assert.deepEqual(opened({}), all)
+  })
+
+  test('resource claims are for nodes with a pod that names them or was given them', () => {
+    const { put, may } = cluster()
+    const spec = {
+      nodeName: 'n1',
+      resourceClaims: [
+        { name: 'named', resourceClaimName: 'named' },
+        { name: 'made', resourceClaimTemplateName: 't' },
+      ],
+    }
+    const status = {
+      resourceClaimStatuses: [{ name: 'made', resourceClaimName: 'made' }],
+      extendedResourceClaimStatus: { resourceClaimName: 'extended' },
+    }
+    put('pods', { metadata: { namespace: 'a', name: 'p' }, spec, status })
+    const claims = { user: node, group: 'resource.k8s.io', resource: 'resourceclaims' }
+    for (const name of ['named', 'made', 'extended']) assert.ok(may({ ...claims, name }), name)
+    assert.ok(!may({ ...claims, name: 'other' }))
   })
 
   test('its own node, lease and pods; no others', () => {

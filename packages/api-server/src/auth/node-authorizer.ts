@@ -2,14 +2,16 @@
  * What a kubelet may touch: the objects that pods bound to its node refer to, those pods, its own Node, Lease and CSINode.
  * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Authorization".
  */
-import { secretNamesOf } from '@gyropilot/api'
+import { podClaimNames, secretNamesOf } from '@gyropilot/api'
 import type { RequestAttributes } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 import { nodeNameOf } from './identity.ts'
 import { ruleAllows } from './rbac-rules.ts'
 import type { PolicyRule } from './rbac-rules.ts'
+import { takesSecret } from './volume-secrets.ts'
 
+const MIRROR = 'kubernetes.io/config.mirror'
 const READ = ['get', 'list', 'watch']
 
 /** What needs no look at the graph of pods. */
@@ -61,16 +63,27 @@ export class NodeAuthorizer {
     if (!request.isResourceRequest) return NO_OPINION
     switch (`${request.resource}.${request.group}`) {
       case 'secrets.':
-        return this.#readOnly(request, node, (pod, name) => secretNamesOf(pod).includes(name))
+        return readOnly(
+          request,
+          node,
+          () =>
+            this.#isReferred(request, node, (pod, name) => secretNamesOf(pod).includes(name)) ||
+            this.#isOfVolumes(request, node),
+        )
       case 'configmaps.':
-        return this.#readOnly(request, node, (pod, name) => configMapNames(pod).includes(name))
+        return readOnly(request, node, () =>
+          this.#isReferred(request, node, (pod, name) => configMapNames(pod).includes(name)),
+        )
       case 'persistentvolumeclaims.':
         return this.#claim(request, node)
       case 'persistentvolumes.':
-        return getOnly(request, node, () => this.#isOfVolume(request.name, node))
+        return getOnly(request, node, () => {
+          const volume = this.#find('persistentvolumes', request.name)
+          return volume !== undefined && this.#isMounted(volume, node)
+        })
       case 'resourceclaims.resource.k8s.io':
         return getOnly(request, node, () =>
-          this.#isReferred(request, node, (pod, name) => resourceClaimNames(pod).includes(name)),
+          this.#isReferred(request, node, (pod, name) => podClaimNames(pod).includes(name)),
         )
       case 'serviceaccounts.':
         return this.#serviceAccount(request, node)
@@ -97,14 +110,6 @@ export class NodeAuthorizer {
     }
   }
 
-  /** get by name, and list and watch of that one name. */
-  #readOnly(request: RequestAttributes, node: string, refers: Refers): Verdict {
-    if (!READ.includes(request.verb)) return refused('can only read resources of this type')
-    if (request.subresource !== '') return refused('cannot read subresource')
-    if (request.namespace === '') return NOT_NAMESPACED
-    return related(request, node, () => this.#isReferred(request, node, refers))
-  }
-
   #claim(request: RequestAttributes, node: string): Verdict {
     const isReferred = (): boolean =>
       this.#isReferred(request, node, (pod, name) => claimNames(pod).includes(name))
@@ -114,8 +119,17 @@ export class NodeAuthorizer {
     return related(request, node, isReferred)
   }
 
-  #isOfVolume(name: string, node: string): boolean {
-    const claim = this.#find('persistentvolumes', name)?.['spec'].claimRef
+  /** Upstream's way from a secret to a node, too: over the volume, and over the claim that the volume is for, to its pods. */
+  #isOfVolumes({ namespace, name }: RequestAttributes, node: string): boolean {
+    const volumes = this.#store.list('persistentvolumes', '')
+    if (volumes === 'expired') return false
+    return volumes.entries.some(
+      ({ object }) => takesSecret(object, namespace, name) && this.#isMounted(object, node),
+    )
+  }
+
+  #isMounted(volume: Stored, node: string): boolean {
+    const claim = volume['spec'].claimRef
     if (claim === undefined) return false
     return this.#podsOf(node, claim.namespace).some((pod) => claimNames(pod).includes(claim.name))
   }
@@ -169,12 +183,13 @@ export class NodeAuthorizer {
     return this.#store.get({ collection, key })?.object
   }
 
+  /** Without mirror pods: a node makes those itself, and must not give itself rights by them. */
   #podsOf(node: string, namespace: string): Stored[] {
     const snapshot = this.#store.list('pods', `${namespace}/`)
     if (snapshot === 'expired') return []
     return snapshot.entries
       .map((entry) => entry.object)
-      .filter((pod) => pod['spec'].nodeName === node)
+      .filter((pod) => pod['spec'].nodeName === node && !isMirror(pod))
   }
 }
 
@@ -182,6 +197,14 @@ function related({ name }: RequestAttributes, node: string, isRelated: () => boo
   if (name === '') return NO_NAME
   if (isRelated()) return ALLOWED
   return refused(`no relationship found between node '${node}' and this object`)
+}
+
+/** get by name, and list and watch of that one name. */
+function readOnly(request: RequestAttributes, node: string, isRelated: () => boolean): Verdict {
+  if (!READ.includes(request.verb)) return refused('can only read resources of this type')
+  if (request.subresource !== '') return refused('cannot read subresource')
+  if (request.namespace === '') return NOT_NAMESPACED
+  return related(request, node, isRelated)
 }
 
 function getOnly(request: RequestAttributes, node: string, isRelated: () => boolean): Verdict {
@@ -230,6 +253,10 @@ function refused(reason: string): Verdict {
   return { allowed: false, reason }
 }
 
+function isMirror({ metadata }: Stored): boolean {
+  return metadata.annotations?.[MIRROR] !== undefined
+}
+
 function containersOf(pod: Stored): Stored[] {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = pod['spec']
   return [...initContainers, ...containers, ...ephemeralContainers]
@@ -260,14 +287,4 @@ function claimNames(pod: Stored): string[] {
     if (volume.ephemeral !== undefined) names.push(`${pod['metadata'].name}-${volume.name}`)
   }
   return names.filter((name) => name !== undefined)
-}
-
-function resourceClaimNames(pod: Stored): string[] {
-  const fromSpec = (pod['spec'].resourceClaims ?? []).map(
-    (entry: Stored) => entry['resourceClaimName'],
-  )
-  const fromStatus = (pod['status']?.resourceClaimStatuses ?? []).map(
-    (entry: Stored) => entry['resourceClaimName'],
-  )
-  return [...fromSpec, ...fromStatus].filter((name) => name !== undefined)
 }
