@@ -163,7 +163,7 @@ export interface SubresourceHandler {
   handle(call: SubresourceCall): Promise<SubresourceAnswer>
 }
 
-/** A step around the storage of one resource that takes something for good: addresses and ports of services. */
+/** A step around the storage of one resource, for what is not in the object itself: addresses, ports and Endpoints of services. */
 export interface AllocationHook {
   readonly group: string
   readonly resource: string

@@ -29,6 +29,7 @@ import { exposePriorityLevels } from './handlers/limits/priority-level-seats.ts'
 import { IN_FLIGHT_LIMITS, InFlight } from './handlers/limits/in-flight.ts'
 import { Internals } from './handlers/internals.ts'
 import { ObjectWriter } from './handlers/writes/object-writer.ts'
+import { serviceEndpoints } from './handlers/writes/service-endpoints.ts'
 import { Pipeline, type PipelineParts } from './handlers/pipeline.ts'
 import { RequestBodies } from './handlers/bodies/request-bodies.ts'
 import { AccessMetrics } from './handlers/access-metrics.ts'
@@ -113,10 +114,7 @@ class EmbeddedApiServer implements ApiServer {
       onCertificate: (remainingMs) => load.access?.certificateShown(remainingMs),
     })
     const admission = this.#admission(authorizer)
-    const allocations = new Allocations(
-      [serviceAllocation({ store, random, ranges: options.serviceRanges })],
-      clock,
-    )
+    const allocations = this.#allocations()
     const writer = new ObjectWriter({
       store,
       clock,
@@ -184,6 +182,12 @@ class EmbeddedApiServer implements ApiServer {
       [...admissionPlugins(world, admissionSelection), ...(admission ?? [])],
       metrics === undefined ? undefined : new AdmissionMetrics(metrics, clock),
     )
+  }
+
+  #allocations(): Allocations {
+    const { store, clock, random, serviceRanges: ranges } = this.#options
+    const hooks = [serviceEndpoints(store, clock), serviceAllocation({ store, random, ranges })]
+    return new Allocations(hooks, clock)
   }
 
   #serviceAccountTokens(): ServiceAccountTokens {

@@ -1,4 +1,4 @@
-/** What objects take for good while they are stored: addresses and ports of services. */
+/** What objects have beside themselves while they are stored: addresses, ports and Endpoints of services. */
 import type { Clock } from '@gyropilot/foundation'
 import type { AllocationHook } from '../../contracts.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'

@@ -356,7 +356,7 @@ function setFinalizers(draft: Draft, finalizers: readonly string[]): void {
 }
 
 /** What a deletion that waits for finalizers writes, for kinds without a grace period. */
-function markTerminating(draft: Draft, nowMs: number): void {
+export function markTerminating(draft: Draft, nowMs: number): void {
   const metadata = draft['metadata'] as Draft
   const since: string | undefined = metadata['deletionTimestamp']
   if (since === undefined && metadata['generation'] > 0) metadata['generation']++
