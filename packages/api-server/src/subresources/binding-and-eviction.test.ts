@@ -261,6 +261,42 @@ describe('eviction', () => {
     await server.stop()
   })
 
+  test('an unready pod that changes while it is evicted is to be asked for again, unless a version was named', async () => {
+    const { server, call, ns, stored } = await runningPod()
+    await call(
+      'PATCH',
+      `${budgets}/x`,
+      { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } },
+      PATCH,
+    )
+    const unready = { status: { conditions: [{ type: 'Ready', status: 'False' }] } }
+    await call('PATCH', `${ns}/pods/a/status`, unready, PATCH)
+    const { resourceVersion } = stored('pods', 'a/a')!['metadata']
+    const touch = (revision: number): Draft => {
+      const { metadata, ...rest } = stored('pods', 'a/a')!
+      return { ...rest, metadata: { ...metadata, resourceVersion: String(revision) } }
+    }
+    // Behind the mark on the pod, which is a write of its own.
+    let isMarked = false
+    const watch = server.store.watch('pods', 'a/', server.store.revision, () => {
+      if (isMarked) return
+      isMarked = true
+      queueMicrotask(() => server.store.commit({ collection: 'pods', key: 'a/a' }, touch))
+    })
+    const { status, body, headers } = await call('POST', `${ns}/pods/a/eviction`, eviction('a'))
+    if (watch !== 'expired') watch.stop()
+    const message = 'The disruption budget x is still being processed by the server.'
+    assert.deepEqual([status, headers['retry-after']], [429, '10'])
+    assert.deepEqual(body.details, {
+      causes: [{ reason: 'DisruptionBudget', message }],
+      retryAfterSeconds: 10,
+    })
+    const deleteOptions = { preconditions: { resourceVersion } }
+    const named = await call('POST', `${ns}/pods/a/eviction`, { ...eviction('a'), deleteOptions })
+    assert.equal(named.status, 409)
+    await server.stop()
+  })
+
   test('an unready pod goes without the budget when enough others are healthy', async () => {
     const { server, call, ns } = await runningPod({
       disruptionsAllowed: 0,

@@ -108,7 +108,7 @@ async function evictWithBudget(call: SubresourceCall, pod: Stored): Promise<void
   }
   const [budget] = budgets
   if (budget === undefined) return remove(call, undefined)
-  if (!isReady(pod) && maySkipUnhealthy(budget)) return removeUnhealthy(call, pod)
+  if (!isReady(pod) && maySkipUnhealthy(budget)) return removeUnhealthy(call, budget, pod)
   await spend(call, budget, pod)
   return remove(call, undefined)
 }
@@ -125,12 +125,12 @@ function maySkipUnhealthy({ spec, status }: Stored): boolean {
   return currentHealthy >= desiredHealthy && desiredHealthy > 0
 }
 
-async function removeUnhealthy(call: SubresourceCall, pod: Stored): Promise<void> {
+/** A pod that changes meanwhile may have become healthy: who named no version is to ask again. */
+async function removeUnhealthy(call: SubresourceCall, budget: Stored, pod: Stored): Promise<void> {
   try {
     await remove(call, pod)
   } catch (error) {
-    if (isConflict(error) && askedVersion(call) === undefined)
-      throw tooManyRequests(error.message, undefined)
+    if (isConflict(error) && askedVersion(call) === undefined) throw stillProcessed(budget)
     throw error
   }
 }
@@ -172,12 +172,7 @@ function checkBudget(budget: Stored): void {
     disruptionsAllowed = 0,
     disruptedPods = {},
   } = budget['status'] ?? {}
-  if (observedGeneration < generation) {
-    throw tooManyRequests(
-      `The disruption budget ${name} is still being processed by the server.`,
-      RETRY_AFTER_SECONDS,
-    )
-  }
+  if (observedGeneration < generation) throw stillProcessed(budget)
   if (disruptionsAllowed < 0) throw forbidden(BUDGETS, name, 'pdb disruptions allowed is negative')
   if (Object.keys(disruptedPods).length > MAX_DISRUPTED_PODS) {
     throw forbidden(
@@ -201,6 +196,11 @@ function whyNone(budget: Stored): string {
     return `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
   }
   return isFalse ? `${refused} (${condition.reason}): ${condition.message}` : refused
+}
+
+function stillProcessed({ metadata: { name } }: Stored): ApiError {
+  const cause = `The disruption budget ${name} is still being processed by the server.`
+  return tooManyRequests(cause, RETRY_AFTER_SECONDS)
 }
 
 function tooManyRequests(cause: string, retryAfterSeconds: number | undefined): ApiError {
