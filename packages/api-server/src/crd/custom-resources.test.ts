@@ -461,6 +461,21 @@ test('Definition deletion with an instance that has a finalizer: Terminating Tru
   )
 })
 
+test('a definition that was never established says so when it goes', async () => {
+  const server = await serverWith(
+    definition('things', { shortNames: ['th'] }),
+    definition('thongs', { shortNames: ['th'] }),
+  )
+  const path = `${DEFINITIONS}/thongs.spec-x.example.com`
+  const finalizers = { metadata: { finalizers: ['x.example.com/f'] } }
+  await server.request('PATCH', path, finalizers, JSON_MERGE)
+  await server.request('DELETE', path)
+  await settle()
+  const { value } = await server.request('GET', path)
+  assert.deepEqual(value.metadata.finalizers, ['x.example.com/f'])
+  assert.equal(conditions(value)['Terminating'], 'False NeverEstablished')
+})
+
 const ADMISSION = '/apis/admissionregistration.k8s.io/v1'
 
 /** A policy that allows nothing of what `rules` match; answers what lifts it. */

@@ -82,3 +82,10 @@ export const TERMINATION_COMPLETED: Condition = {
   reason: 'InstanceDeletionCompleted',
   message: 'removed all instances',
 }
+
+export const NEVER_ESTABLISHED: Condition = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'NeverEstablished',
+  message: 'resource was never established',
+}

@@ -12,6 +12,7 @@ import type { ResourceRegistry, ServedResource } from '../../registry/resource-r
 import type { StoreEvent, StoreWatch } from '../../storage/store.ts'
 import {
   ESTABLISHED,
+  NEVER_ESTABLISHED,
   TERMINATION_PENDING,
   UNREACHABLE,
   terminationFailed,
@@ -249,7 +250,8 @@ export class DefinitionController {
     const name = nameOf(definition)
     const finalizers: readonly string[] = definition['metadata'].finalizers ?? []
     if (!finalizers.includes(CLEANUP_FINALIZER)) return
-    if (isTrue(definition, 'Terminating')) {
+    const isEstablished = isTrue(definition, 'Established')
+    if (isEstablished && isTrue(definition, 'Terminating')) {
       const reason: unknown = findCondition(definition, 'Terminating')?.['reason']
       if (reason === TERMINATION_PENDING.reason)
         await this.#setConditions(name, [TERMINATION_IN_PROGRESS])
@@ -262,12 +264,14 @@ export class DefinitionController {
       if (reason !== TERMINATION_IN_PROGRESS.reason)
         await this.#setConditions(name, [TERMINATION_IN_PROGRESS])
     }
-    if (this.#instances(definition).length > 0) return this.#awaitInstances(definition)
+    if (isEstablished && this.#instances(definition).length > 0)
+      return this.#awaitInstances(definition)
     this.#instanceWatches.get(name)?.stop()
     this.#instanceWatches.delete(name)
     const nowMs = this.#parts.clock.nowMs()
     const complete = (draft: Draft): void => {
-      setCondition((draft['status'] ??= {}) as Draft, TERMINATION_COMPLETED, nowMs)
+      const condition = isEstablished ? TERMINATION_COMPLETED : NEVER_ESTABLISHED
+      setCondition((draft['status'] ??= {}) as Draft, condition, nowMs)
       removeCleanupFinalizer(draft)
     }
     await this.#update(name, complete, { subresource: 'status', manager: MANAGER })
