@@ -44,7 +44,7 @@ export interface ApiServerOptions {
   readonly serviceRanges?: readonly string[]
   /** Where clients outside the process reach this server. Default `127.0.0.1`. */
   readonly advertiseAddress?: string
-  /** Of the machine: the server keeps a Lease in kube-system that is named after it. Absent: none. */
+  /** Of the machine: the server keeps a Lease in kube-system that is named after it, and reports events from there. Absent: no Lease, and `localhost`. */
   readonly hostname?: string
   /** Finds services that webhooks are configured with. Absent: as their objects say, ExternalName and endpoints. */
   readonly resolveService?: ServiceResolver

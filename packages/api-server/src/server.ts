@@ -63,7 +63,7 @@ import { featureEnabled, gateEnabled, gatedRules } from './registry/feature-gate
 import type { Stored } from '@gyropilot/schema/objects'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import { servedTable } from './registry/runtime-config.ts'
-import { serviceAllocation } from './service-ips/index.ts'
+import { ServiceAllocation, ServiceRepair } from './service-ips/index.ts'
 import { startCompaction } from './storage/compactor.ts'
 import type { Store } from './storage/store.ts'
 import { subresourceHandlers, type SubresourceParts } from './subresources/index.ts'
@@ -85,6 +85,7 @@ class EmbeddedApiServer implements ApiServer {
   readonly #definitions: DefinitionController
   readonly #foreign: ForeignVersions
   readonly #elections: ElectingController | undefined
+  readonly #repair: ServiceRepair
   readonly #listeners: Listener[] = []
   readonly #calls: OutgoingCalls
   readonly #resolveService: ServiceResolver
@@ -114,7 +115,8 @@ class EmbeddedApiServer implements ApiServer {
       onCertificate: (remainingMs) => load.access?.certificateShown(remainingMs),
     })
     const admission = this.#admission(authorizer)
-    const allocations = this.#allocations()
+    const services = new ServiceAllocation({ store, random, ranges: options.serviceRanges })
+    const allocations = new Allocations([serviceEndpoints(store, clock), services], clock)
     const writer = new ObjectWriter({
       store,
       clock,
@@ -128,6 +130,7 @@ class EmbeddedApiServer implements ApiServer {
     const { registry } = this
     const deleter = new Deleter(store, clock, admission, allocations)
     this.internals = new Internals({ store, registry, writer, deleter, self: SERVER_IDENTITY })
+    this.#repair = this.#serviceRepair(services)
     this.#expiry = new ExpirySweeper(store, clock)
     const openApi = new OpenApiDocuments(registry, clock)
     this.#definitions = this.#definitionController(openApi)
@@ -182,12 +185,6 @@ class EmbeddedApiServer implements ApiServer {
       [...admissionPlugins(world, admissionSelection), ...(admission ?? [])],
       metrics === undefined ? undefined : new AdmissionMetrics(metrics, clock),
     )
-  }
-
-  #allocations(): Allocations {
-    const { store, clock, random, serviceRanges: ranges } = this.#options
-    const hooks = [serviceEndpoints(store, clock), serviceAllocation({ store, random, ranges })]
-    return new Allocations(hooks, clock)
   }
 
   #serviceAccountTokens(): ServiceAccountTokens {
@@ -273,6 +270,19 @@ class EmbeddedApiServer implements ApiServer {
     return this.#options.featureGates?.[gate] ?? featureEnabled(gate)
   }
 
+  #serviceRepair(allocation: ServiceAllocation): ServiceRepair {
+    const { clock, random, logger, hostname } = this.#options
+    return new ServiceRepair({
+      server: this.internals,
+      allocation,
+      clock,
+      random: random.fork('service-repair'),
+      logger: logger.named('service-repair'),
+      user: SERVER_IDENTITY,
+      ...(hostname === undefined ? {} : { hostname }),
+    })
+  }
+
   /** Leaders are elected where candidates can announce themselves. */
   #electingController(): ElectingController | undefined {
     const { clock, logger } = this.#options
@@ -349,6 +359,7 @@ class EmbeddedApiServer implements ApiServer {
       isOn: (gate: string) => this.#isOn(gate),
     }
     this.#bootstrapped = await bootstrap(options)
+    this.#repair.start()
     await this.#definitions.start()
     this.#foreign.start()
     this.#elections?.start()
@@ -398,6 +409,7 @@ class EmbeddedApiServer implements ApiServer {
     this.#definitions.stop()
     this.#foreign.stop()
     this.#elections?.stop()
+    this.#repair.stop()
     this.#calls.stop()
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.stop(graceMs)))
   }

@@ -1,1 +1,2 @@
-export { DEFAULT_SERVICE_RANGES, serviceAllocation } from './service-allocation.ts'
+export { DEFAULT_SERVICE_RANGES, ServiceAllocation } from './service-allocation.ts'
+export { ServiceRepair } from './service-repair.ts'

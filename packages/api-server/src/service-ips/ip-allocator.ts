@@ -1,19 +1,15 @@
-import { formatTime, integerBetween, uuid } from '@gyropilot/foundation'
+import { integerBetween, uuid } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
-import type { Stored } from '@gyropilot/schema/objects'
 import { formatIp, parseIp } from '@gyropilot/schema/validation/ip'
 import type { Store } from '../storage/store.ts'
+import { ipAddressObject } from './ip-address-object.ts'
+import type { Owner } from './ip-address-object.ts'
 import { familyOf } from './ip-families.ts'
 import type { IpFamily } from './ip-families.ts'
 import { serviceRanges } from './service-ranges.ts'
 import type { ServiceRange } from './service-ranges.ts'
 
-const IP_ADDRESSES = 'ipaddresses.networking.k8s.io'
-
-export interface Owner {
-  readonly namespace: string
-  readonly name: string
-}
+export const IP_ADDRESSES = 'ipaddresses.networking.k8s.io'
 
 /** Each taken address is an IPAddress object named by its canonical text: the objects are the truth, nothing is kept beside. */
 export class IpAllocator {
@@ -69,6 +65,11 @@ export class IpAllocator {
     this.#store.commit(key, () => undefined)
   }
 
+  /** For a Service that has the address already, of an address that nobody has taken. */
+  record(name: string, owner: Owner, nowMs: number): void {
+    this.#commit(name, owner, nowMs)
+  }
+
   #ranges(): ServiceRange[] {
     return serviceRanges(this.#store, this.#defaultRanges)
   }
@@ -107,43 +108,4 @@ export class IpAllocator {
 /** An IPAddress has a parent with a name: a Service whose name was forgotten hears of it from here first. */
 export function ownerless(ip: string): string {
   return `IPAddress.networking.k8s.io ${JSON.stringify(ip)} is invalid: spec.parentRef.name: Required value`
-}
-
-function ipAddressObject(name: string, owner: Owner, nowMs: number, uid: string): Stored {
-  const time = formatTime(nowMs)
-  return {
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'IPAddress',
-    metadata: {
-      name,
-      uid,
-      creationTimestamp: time,
-      labels: {
-        'ipaddress.kubernetes.io/ip-family': name.includes(':') ? 'IPv6' : 'IPv4',
-        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
-      },
-      managedFields: [
-        {
-          manager: 'kube-apiserver',
-          operation: 'Update',
-          apiVersion: 'networking.k8s.io/v1',
-          time,
-          fieldsType: 'FieldsV1',
-          fieldsV1: OWNED,
-        },
-      ],
-    },
-    spec: { parentRef: { resource: 'services', namespace: owner.namespace, name: owner.name } },
-  }
-}
-
-const OWNED = {
-  'f:metadata': {
-    'f:labels': {
-      '.': {},
-      'f:ipaddress.kubernetes.io/ip-family': {},
-      'f:ipaddress.kubernetes.io/managed-by': {},
-    },
-  },
-  'f:spec': { 'f:parentRef': { '.': {}, 'f:name': {}, 'f:namespace': {}, 'f:resource': {} } },
 }

@@ -10,7 +10,7 @@ import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parseIp } from '@gyropilot/schema/validation/ip'
 import type { Store } from '../storage/store.ts'
 import { IpAllocator, ownerless } from './ip-allocator.ts'
-import type { Owner } from './ip-allocator.ts'
+import type { Owner } from './ip-address-object.ts'
 import { familyOf, setIpFamilies } from './ip-families.ts'
 import type { IpFamily } from './ip-families.ts'
 import { NodePortNumbers } from './node-port-numbers.ts'
@@ -39,15 +39,13 @@ interface ServiceAllocationOptions {
 
 export const DEFAULT_SERVICE_RANGES: readonly string[] = ['10.0.0.0/16']
 
-export function serviceAllocation(options: ServiceAllocationOptions): AllocationHook {
-  return new ServiceAllocation(options)
-}
-
-class ServiceAllocation implements AllocationHook {
+export class ServiceAllocation implements AllocationHook {
   readonly group = ''
   readonly resource = 'services'
-  readonly #ips: IpAllocator
-  readonly #ports: NodePortAllocator
+  readonly ips: IpAllocator
+  readonly ports: NodePortAllocator
+  /** Those of the cluster where no object says others. */
+  readonly ranges: readonly string[]
   readonly #families: readonly IpFamily[]
 
   constructor({
@@ -56,8 +54,9 @@ class ServiceAllocation implements AllocationHook {
     ranges = DEFAULT_SERVICE_RANGES,
     nodePorts,
   }: ServiceAllocationOptions) {
-    this.#ips = new IpAllocator(store, random.fork('service-ips'), ranges)
-    this.#ports = new NodePortAllocator(store, random.fork('node-ports'), nodePorts)
+    this.ips = new IpAllocator(store, random.fork('service-ips'), ranges)
+    this.ports = new NodePortAllocator(store, random.fork('node-ports'), nodePorts)
+    this.ranges = ranges
     this.#families = ranges.map((range) => familyOf(range.split('/')[0]!))
   }
 
@@ -69,7 +68,7 @@ class ServiceAllocation implements AllocationHook {
       keepAllocated(service, oldObject)
     }
     mirrorClusterIps(service, undefined)
-    const taken = new Taken(this.#ips, this.#ports, ownerOf(service))
+    const taken = new Taken(this.ips, this.ports, ownerOf(service))
     try {
       this.#takeAll(request, taken)
     } catch (error) {
@@ -127,7 +126,7 @@ class ServiceAllocation implements AllocationHook {
       if (given !== undefined && had.includes(given)) continue
       if (given === undefined || given === '') {
         const isOwned = dryRun || Boolean(owner.name)
-        const found = this.#ips.takeAny(family, owner, nowMs, dryRun || !isOwned)
+        const found = this.ips.takeAny(family, owner, nowMs, dryRun || !isOwned)
         if (found === undefined)
           throw internalError('failed to allocate a serviceIP: range is full')
         if (!isOwned) {
@@ -138,7 +137,7 @@ class ServiceAllocation implements AllocationHook {
         if (!dryRun) taken.ips.push(found)
         wanted[i] = found
       } else if (parseIp(given) !== undefined) {
-        const problem = this.#ips.take(given, owner, nowMs, dryRun)
+        const problem = this.ips.take(given, owner, nowMs, dryRun)
         if (problem === undefined) {
           if (!dryRun) taken.ips.push(given)
         } else
@@ -171,7 +170,7 @@ class ServiceAllocation implements AllocationHook {
   }
 
   #takePort(service: Draft, field: string, port: number, taken: Taken, dryRun: boolean): void {
-    const problem = this.#ports.take(port, dryRun ? taken.shownPorts : undefined)
+    const problem = this.ports.take(port, dryRun ? taken.shownPorts : undefined)
     if (problem === undefined) {
       const list = dryRun ? taken.shownPorts : taken.ports
       list.push(port)
@@ -196,7 +195,7 @@ class ServiceAllocation implements AllocationHook {
       return
     }
     if (had.has(port)) return
-    const problem = this.#ports.take(port, dryRun ? taken.shownPorts : undefined)
+    const problem = this.ports.take(port, dryRun ? taken.shownPorts : undefined)
     if (problem !== undefined) {
       throw internalError(`failed to allocate requested HealthCheck NodePort ${port}: ${problem}`)
     }
@@ -205,7 +204,7 @@ class ServiceAllocation implements AllocationHook {
   }
 
   #takeAnyPort(taken: Taken, dryRun: boolean): number {
-    const port = dryRun ? this.#ports.shownAfter(taken.shownPorts) : this.#ports.takeAny()
+    const port = dryRun ? this.ports.shownAfter(taken.shownPorts) : this.ports.takeAny()
     if (port === undefined) throw internalError('failed to allocate a nodePort: range is full')
     const list = dryRun ? taken.shownPorts : taken.ports
     list.push(port)
@@ -217,8 +216,8 @@ class ServiceAllocation implements AllocationHook {
     const keptIps = new Set(after === undefined ? [] : allocatedIps(after))
     const keptPorts = new Set(after === undefined ? [] : nodePortsOf(after))
     for (const ip of allocatedIps(before))
-      if (!keptIps.has(ip)) this.#ips.release(ip, ownerOf(before))
-    for (const port of nodePortsOf(before)) if (!keptPorts.has(port)) this.#ports.release(port)
+      if (!keptIps.has(ip)) this.ips.release(ip, ownerOf(before))
+    for (const port of nodePortsOf(before)) if (!keptPorts.has(port)) this.ports.release(port)
   }
 }
 

@@ -1,10 +1,12 @@
 /** Address ranges for services: those of the ServiceCIDR objects. Contract: "Service allocation" in docs/behaviour/api-server/subresources-and-admission.md. */
+import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
+import { cidrContains } from '@gyropilot/api'
 import { formatIp, parseCidr } from '@gyropilot/schema/validation/ip'
-import type { Cidr } from '@gyropilot/schema/validation/ip'
+import type { Cidr, IpAddress } from '@gyropilot/schema/validation/ip'
 import type { IpFamily } from './ip-families.ts'
 
-const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'
+export const SERVICE_CIDRS = 'servicecidrs.networking.k8s.io'
 
 export class ServiceRange {
   readonly family: IpFamily
@@ -55,17 +57,34 @@ export class ServiceRange {
 
 /** Ranges that may be allocated from: of ServiceCIDRs that are ready and not going away, oldest first. */
 export function serviceRanges(store: Store, defaults: readonly string[]): ServiceRange[] {
-  const snapshot = store.list(SERVICE_CIDRS, '')
-  const objects = snapshot === 'expired' ? [] : snapshot.entries.map((entry) => entry.object)
-  const usable = objects.filter(({ metadata, status }) => {
+  const usable = serviceCidrs(store).filter(({ metadata, status }) => {
     const ready = (status?.conditions ?? []).find(
       (condition: { type: string }) => condition.type === 'Ready',
     )
     return metadata.deletionTimestamp === undefined && ready?.status !== 'False'
   })
-  const texts =
-    usable.length === 0 ? defaults : usable.flatMap(({ spec }) => spec.cidrs as string[])
-  return texts
+  return textsOf(usable, defaults)
     .map((text) => ({ text, cidr: parseCidr(text) }))
     .flatMap(({ text, cidr }) => (cidr === undefined ? [] : [new ServiceRange(cidr, text)]))
+}
+
+/** Whether a Service may go on with an address that it has: of any ServiceCIDR, its first and last address too. */
+export function isServiceAddress(
+  store: Store,
+  defaults: readonly string[],
+  ip: IpAddress,
+): boolean {
+  return textsOf(serviceCidrs(store), defaults).some((text) => {
+    const cidr = parseCidr(text)
+    return cidr !== undefined && cidrContains(cidr, ip)
+  })
+}
+
+function serviceCidrs(store: Store): readonly Stored[] {
+  const snapshot = store.list(SERVICE_CIDRS, '')
+  return snapshot === 'expired' ? [] : snapshot.entries.map((entry) => entry.object)
+}
+
+function textsOf(objects: readonly Stored[], defaults: readonly string[]): readonly string[] {
+  return objects.length === 0 ? defaults : objects.flatMap(({ spec }) => spec.cidrs as string[])
 }
