@@ -10,12 +10,17 @@ export interface PortRange {
 
 const DEFAULT_NODE_PORTS: PortRange = { first: 30000, last: 32767 }
 
+/** A port without a Service is free again when it was found so this often: a request may have taken it for one that is on the way. */
+const FINDINGS_OF_LEAK = 3
+
 /** Ports of all nodes. Which are taken is read from the services at the first use; from then on every change comes by here. */
 export class NodePortAllocator {
   readonly range: PortRange
   readonly #store: Store
   readonly #random: RandomSource
   #taken: Set<number> | undefined
+  /** How often each was found without a Service. */
+  #leaks = new Map<number, number>()
 
   constructor(store: Store, random: RandomSource, range: PortRange = DEFAULT_NODE_PORTS) {
     this.#store = store
@@ -54,6 +59,25 @@ export class NodePortAllocator {
 
   release(port: number): void {
     this.#ports().delete(port)
+  }
+
+  isTaken(port: number): boolean {
+    return this.#ports().has(port)
+  }
+
+  /** `used`: what Services have. Whether that is all that is taken. */
+  settle(used: ReadonlySet<number>): boolean {
+    const taken = this.#ports()
+    for (const port of used) taken.add(port)
+    const leaks = new Map<number, number>()
+    for (const port of taken) {
+      if (used.has(port)) continue
+      const findings = (this.#leaks.get(port) ?? 0) + 1
+      if (findings < FINDINGS_OF_LEAK) leaks.set(port, findings)
+      else taken.delete(port)
+    }
+    this.#leaks = leaks
+    return leaks.size === 0
   }
 
   #findFree(from: number, to: number): number | undefined {

@@ -235,6 +235,21 @@ test('an address whose ServiceCIDR is gone is told of, and stays', async (t) => 
   assert.ok(it.address('192.168.7.9') !== undefined)
 })
 
+test('a node port that was written past the allocator is taken within 3 min, with an event', async (t) => {
+  const it = await world(t)
+  const { body } = await it.call('POST', it.services, service('s', { type: 'NodePort' }))
+  const ports = [{ port: 80, protocol: 'TCP', nodePort: 30500 }]
+  it.server.store.commit({ collection: 'services', key: 'a/s' }, (revision) => ({
+    ...body,
+    metadata: { ...body.metadata, resourceVersion: String(revision) },
+    spec: { ...body.spec, ports },
+  }))
+  await it.clock.advance(PERIOD_MS)
+  assert.deepEqual(it.events(), ['s PortNotAllocated Port 30500 is not allocated; repairing'])
+  const second = await it.call('POST', it.services, service('t', { type: 'NodePort', ports }))
+  assert.match(second.body.message, /provided port is already allocated/)
+})
+
 test('a restart mends what was lost: a Service has its IPAddress before the server is ready', async (t) => {
   const clock = new VirtualClock({ startMs: START_MS, settle: turn })
   const store = createMemoryStore(clock)

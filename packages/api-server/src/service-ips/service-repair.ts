@@ -1,5 +1,5 @@
 /**
- * Keeps Services and their IPAddress objects in agreement, whoever wrote what past the allocator.
+ * Keeps Services, their IPAddress objects and their node ports in agreement, whoever wrote what past the allocators.
  * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Repair".
  */
 import { splitKey } from '@gyropilot/api'
@@ -9,6 +9,7 @@ import type { Stored } from '@gyropilot/schema/objects'
 import { ApiError } from '../contracts.ts'
 import type { Store, StoreEvent, StoreWatch } from '../storage/store.ts'
 import { IP_ADDRESSES } from './ip-allocator.ts'
+import { reviewNodePorts } from './node-port-faults.ts'
 import { RepairEvents } from './repair-events.ts'
 import type { RepairEventsOptions } from './repair-events.ts'
 import { faultsOf, judgeAddress } from './repair-rules.ts'
@@ -24,6 +25,7 @@ interface ServiceRepairOptions extends RepairEventsOptions {
 const NETWORKING = 'networking.k8s.io'
 const SERVICES = 'services'
 const IP_CONTROLLER = 'ipallocator-repair-controller'
+const PORT_CONTROLLER = 'portallocator-repair-controller'
 /** Of a look at everything, which also finds what was deleted: an IPAddress that goes is missed by nobody until then. */
 const PERIOD_MS = 180_000
 
@@ -131,8 +133,10 @@ export class ServiceRepair {
   #repairAll(): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    for (const service of this.#all(SERVICES)) this.#repairService(service)
+    const services = this.#all(SERVICES)
+    for (const service of services) this.#repairService(service)
     for (const { metadata } of this.#all(IP_ADDRESSES)) this.#repairAddress(metadata.name)
+    this.#repairNodePorts(services)
   }
 
   #all(collection: string): readonly Stored[] {
@@ -189,6 +193,15 @@ export class ServiceRepair {
       if (error instanceof ApiError && (error.code === 404 || error.code === 409)) return
       logger.error(error, 'An IPAddress could not be deleted', { name })
     }
+  }
+
+  #repairNodePorts(services: readonly Stored[]): void {
+    const { ports } = this.#options.allocation
+    const { faults, used } = reviewNodePorts(services, ports.range, (port) => ports.isTaken(port))
+    for (const { service, finding } of faults)
+      this.#events.report(service, { controller: PORT_CONTROLLER, ...finding })
+    const isSettled = ports.settle(used)
+    if (faults.length > 0 || !isSettled) this.#isSettled = false
   }
 
   #stopWaiting(name: string): void {
