@@ -5,6 +5,8 @@ import { VirtualClock } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { makeNamespace, PATCH, START_MS, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
+import { ApiError } from '../contracts.ts'
+import type { AdmissionPlugin } from '../contracts.ts'
 import type { ApiServerOptions } from '../server-options.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { turn } from '../testing/test-server.ts'
@@ -233,6 +235,86 @@ test('an address whose ServiceCIDR is gone is told of, and stays', async (t) => 
     'g ClusterIPOutOfRange Cluster IP [IPv4]: 192.168.7.9 is not within any configured Service CIDR; please recreate service',
   ])
   assert.ok(it.address('192.168.7.9') !== undefined)
+})
+
+test('an address whose ServiceCIDR is going away is in order as long as that is there', async (t) => {
+  const it = await world(t)
+  await it.call('POST', CIDRS, {
+    metadata: { name: 'x', finalizers: ['example.com/wait'] },
+    spec: { cidrs: ['192.168.7.0/24'] },
+  })
+  await it.call('POST', it.services, service('g', { clusterIP: '192.168.7.9' }))
+  const { body } = await it.call('DELETE', `${CIDRS}/x`)
+  assert.ok(body.metadata.deletionTimestamp !== undefined)
+  await it.clock.advance(2 * PERIOD_MS)
+  assert.deepEqual(it.events(), [])
+})
+
+describe('events', () => {
+  test('that were deleted begin anew as the series that they are', async (t) => {
+    const it = await world(t)
+    await deleteAddressOfService(it)
+    await it.call('POST', it.services, service('t', { clusterIP: '10.0.12.7' }))
+    await it.clock.advance(PERIOD_MS)
+    await it.call('DELETE', '/api/v1/namespaces/a/events')
+    assert.deepEqual(it.events(), [])
+    await it.clock.advance(PERIOD_MS)
+    assert.match(it.events().join(), / x2$/)
+  })
+
+  test('of what was not found for more than 6 min are new ones, others are counted', async (t) => {
+    const it = await world(t)
+    await deleteAddressOfService(it)
+    await it.clock.advance(PERIOD_MS)
+    await it.call('DELETE', `${ADDRESSES}/10.0.12.7`)
+    await it.clock.advance(PERIOD_MS)
+    assert.deepEqual(it.events(), [`${LACKING} x2`])
+    await it.clock.advance(2 * PERIOD_MS)
+    await it.call('DELETE', `${ADDRESSES}/10.0.12.7`)
+    await it.clock.advance(PERIOD_MS)
+    assert.deepEqual(it.events(), [LACKING, `${LACKING} x2`])
+  })
+
+  test('come from the host of the server', async (t) => {
+    const it = await world(t, { hostname: 'machine' })
+    await deleteAddressOfService(it)
+    await it.clock.advance(PERIOD_MS)
+    const [event] = it.server.internals.list('', 'events')
+    assert.equal(event!['reportingInstance'], 'ipallocator-repair-controller-machine')
+  })
+})
+
+test('an IPAddress whose deletion is refused is deleted when it no longer is', async (t) => {
+  let isRefused = true
+  const guard: AdmissionPlugin = {
+    name: 'guard',
+    handles: ({ operation, resource }) =>
+      operation === 'DELETE' && resource.resource === 'ipaddresses',
+    validate() {
+      if (isRefused) throw new ApiError(403, 'Forbidden', 'not now')
+    },
+  }
+  const it = await world(t, { admission: [guard] })
+  const parent = { namespace: 'default', name: 'kubernetes' }
+  await it.call('POST', ADDRESSES, ipAddress('10.0.22.1', parent))
+  await it.clock.advance(PERIOD_MS)
+  assert.ok(it.address('10.0.22.1') !== undefined)
+  isRefused = false
+  await it.clock.advance(PERIOD_MS)
+  assert.equal(it.address('10.0.22.1'), undefined)
+})
+
+test('nothing is written after the server has stopped', async (t) => {
+  const it = await world(t)
+  await deleteAddressOfService(it)
+  await it.call('POST', ADDRESSES, ipAddress('10.0.21.1', { namespace: 'a', name: 'nope' }))
+  await it.call('PATCH', `${it.services}/s`, { metadata: { labels: { x: 'y' } } }, PATCH)
+  await it.clock.advance(0)
+  await it.call('DELETE', `${ADDRESSES}/10.0.12.7`)
+  await it.server.stop()
+  const { revision } = it.server.store
+  await it.clock.advance(2 * PERIOD_MS)
+  assert.equal(it.server.store.revision, revision)
 })
 
 test('a node port that was written past the allocator is taken within 3 min, with an event', async (t) => {
