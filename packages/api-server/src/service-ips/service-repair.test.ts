@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { VirtualClock } from '@gyropilot/foundation'
+import { SeededRandom, silentLogger, VirtualClock } from '@gyropilot/foundation'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
+import { SERVER_IDENTITY } from '../auth/index.ts'
 import { makeNamespace, PATCH, START_MS, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import { ApiError } from '../contracts.ts'
@@ -10,6 +11,8 @@ import type { AdmissionPlugin } from '../contracts.ts'
 import type { ApiServerOptions } from '../server-options.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { turn } from '../testing/test-server.ts'
+import { ServiceAllocation } from './service-allocation.ts'
+import { ServiceRepair } from './service-repair.ts'
 
 const PERIOD_MS = 180_000
 const ADDRESSES = '/apis/networking.k8s.io/v1/ipaddresses'
@@ -54,6 +57,16 @@ function ipAddress(name: string, parentRef: Draft, isManaged = true): Draft {
     metadata: { name, ...(isManaged ? { labels } : {}) },
     spec: { parentRef: { resource: 'services', ...parentRef } },
   }
+}
+
+/** Past the allocators. */
+function commit(it: World, name: string, spec: Draft): void {
+  it.server.store.commit({ collection: 'services', key: `a/${name}` }, (revision) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'a', uid: name, resourceVersion: String(revision) },
+    spec,
+  }))
 }
 
 const LACKING = 's ClusterIPNotAllocated Cluster IP [IPv4]: 10.0.12.7 is not allocated; repairing'
@@ -198,13 +211,7 @@ describe('an IPAddress that somebody made', () => {
     await it.call('POST', ADDRESSES, ipAddress('10.0.21.1', { namespace: 'a', name: 's' }))
     await it.clock.advance(30_000)
     // Not through the allocator, which would find the address taken.
-    const key = { collection: 'services', key: 'a/s' }
-    it.server.store.commit(key, (revision) => ({
-      ...service('s', { clusterIP: '10.0.21.1', clusterIPs: ['10.0.21.1'] }),
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name: 's', namespace: 'a', resourceVersion: String(revision) },
-    }))
+    commit(it, 's', { clusterIP: '10.0.21.1', clusterIPs: ['10.0.21.1'] })
     await it.clock.advance(2 * PERIOD_MS)
     assert.ok(it.address('10.0.21.1') !== undefined)
     assert.deepEqual(it.events(), [])
@@ -229,6 +236,8 @@ test('an address whose ServiceCIDR is gone is told of, and stays', async (t) => 
   await it.call('POST', CIDRS, { metadata: { name: 'x' }, spec: { cidrs: ['192.168.7.0/24'] } })
   const { status } = await it.call('POST', it.services, service('g', { clusterIP: '192.168.7.9' }))
   assert.equal(status, 201)
+  // Looked at before, and found in order.
+  await it.clock.advance(2 * PERIOD_MS)
   await it.call('DELETE', `${CIDRS}/x`)
   await it.clock.advance(PERIOD_MS)
   assert.deepEqual(it.events(), [
@@ -304,32 +313,125 @@ test('an IPAddress whose deletion is refused is deleted when it no longer is', a
   assert.equal(it.address('10.0.22.1'), undefined)
 })
 
+describe('while the IPAddress of a Service is replaced', () => {
+  /** Up to the deletion, which hangs in admission until `go`. */
+  async function replacing(t: TestContext): Promise<{ it: World; foreign: Draft; go(): void }> {
+    const gate = Promise.withResolvers<void>()
+    const guard: AdmissionPlugin = {
+      name: 'guard',
+      handles: ({ operation, resource, user }) =>
+        operation === 'DELETE' &&
+        resource.resource === 'ipaddresses' &&
+        user.name === 'system:apiserver',
+      validate: () => gate.promise,
+    }
+    const it = await world(t, { admission: [guard] })
+    await deleteAddressOfService(it)
+    const foreign = ipAddress('10.0.12.7', { namespace: 'a', name: 's' }, false)
+    await it.call('POST', ADDRESSES, foreign)
+    await it.call('PATCH', `${it.services}/s`, { metadata: { labels: { x: 'y' } } }, PATCH)
+    await it.clock.advance(0)
+    assert.ok(it.address('10.0.12.7') !== undefined)
+    return { it, foreign, go: gate.resolve }
+  }
+
+  test('the Service goes: there is none', async (t) => {
+    const { it, go } = await replacing(t)
+    await it.call('DELETE', `${it.services}/s`)
+    go()
+    await it.clock.advance(0)
+    assert.equal(it.address('10.0.12.7'), undefined)
+  })
+
+  test('another one takes its place: it is not the one that was to go', async (t) => {
+    const { it, foreign, go } = await replacing(t)
+    await it.call('DELETE', `${ADDRESSES}/10.0.12.7`)
+    const { body } = await it.call('POST', ADDRESSES, foreign)
+    go()
+    await it.clock.advance(0)
+    assert.equal(it.address('10.0.12.7')!['metadata'].uid, body.metadata.uid)
+  })
+
+  test('the server stops: none is made', async (t) => {
+    const { it, go } = await replacing(t)
+    await it.server.stop()
+    go()
+    await it.clock.advance(PERIOD_MS)
+    assert.equal(it.address('10.0.12.7'), undefined)
+  })
+})
+
+test('a Service that was made or refused leaves no timer behind', async (t) => {
+  let turns = 0
+  const settle = (): Promise<void> => {
+    turns++
+    return turn()
+  }
+  const clock = new VirtualClock({ startMs: START_MS, settle })
+  const it = await world(t, { clock, store: createMemoryStore(clock) })
+  const turnsOfMinute = async (): Promise<number> => {
+    turns = 0
+    await clock.advance(60_000)
+    return turns
+  }
+  const usual = await turnsOfMinute()
+  await it.call('POST', it.services, service('s'))
+  assert.equal((await it.call('POST', it.services, service('s'))).status, 409)
+  assert.equal(await turnsOfMinute(), usual)
+})
+
+test('a repair that was stopped does not start', async (t) => {
+  const { server, clock } = await world(t)
+  const random = new SeededRandom(1)
+  const repair = new ServiceRepair({
+    allocation: new ServiceAllocation({ store: server.store, random }),
+    server: server.internals,
+    clock,
+    random,
+    logger: silentLogger,
+    user: SERVER_IDENTITY,
+  })
+  repair.stop()
+  const timers = t.mock.method(clock, 'after')
+  repair.start()
+  assert.equal(timers.mock.callCount(), 0)
+})
+
 test('nothing is written after the server has stopped', async (t) => {
   const it = await world(t)
   await deleteAddressOfService(it)
   await it.call('POST', ADDRESSES, ipAddress('10.0.21.1', { namespace: 'a', name: 'nope' }))
   await it.call('PATCH', `${it.services}/s`, { metadata: { labels: { x: 'y' } } }, PATCH)
   await it.clock.advance(0)
-  await it.call('DELETE', `${ADDRESSES}/10.0.12.7`)
-  await it.server.stop()
+  const lacking = { clusterIP: '10.0.30.1', clusterIPs: ['10.0.30.1'] }
+  commit(it, 'before', lacking)
+  const stopped = it.server.stop()
+  commit(it, 'after', lacking)
   const { revision } = it.server.store
+  await stopped
   await it.clock.advance(2 * PERIOD_MS)
   assert.equal(it.server.store.revision, revision)
 })
 
 test('a node port that was written past the allocator is taken within 3 min, with an event', async (t) => {
   const it = await world(t)
-  const { body } = await it.call('POST', it.services, service('s', { type: 'NodePort' }))
+  await it.call('POST', it.services, service('other', { type: 'NodePort' }))
   const ports = [{ port: 80, protocol: 'TCP', nodePort: 30500 }]
-  it.server.store.commit({ collection: 'services', key: 'a/s' }, (revision) => ({
-    ...body,
-    metadata: { ...body.metadata, resourceVersion: String(revision) },
-    spec: { ...body.spec, ports },
-  }))
+  commit(it, 's', { type: 'NodePort', ports })
   await it.clock.advance(PERIOD_MS)
   assert.deepEqual(it.events(), ['s PortNotAllocated Port 30500 is not allocated; repairing'])
   const second = await it.call('POST', it.services, service('t', { type: 'NodePort', ports }))
   assert.match(second.body.message, /provided port is already allocated/)
+})
+
+test('a node port of two Services is told of until one of them goes', async (t) => {
+  const it = await world(t)
+  const ports = [{ port: 80, protocol: 'TCP', nodePort: 30500 }]
+  for (const name of ['s', 't']) commit(it, name, { type: 'NodePort', ports })
+  const doubled =
+    't PortAlreadyAllocated Port 30500 was assigned to multiple services; please recreate service'
+  await it.clock.advance(3 * PERIOD_MS)
+  assert.deepEqual(it.events().slice(-1), [`${doubled} x3`])
 })
 
 test('a restart mends what was lost: a Service has its IPAddress before the server is ready', async (t) => {

@@ -88,9 +88,8 @@ export class ServiceRepair {
     this.#events.stop()
   }
 
-  #serviceWritten({ type, key }: StoreEvent): void {
+  #serviceWritten({ key }: StoreEvent): void {
     this.#isSettled = false
-    if (type === 'deleted') return
     this.#services.add(key)
     this.#schedule()
   }
