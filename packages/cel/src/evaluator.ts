@@ -299,6 +299,8 @@ class Planner {
         // Also where no later element can make an error irrelevant: it may fail itself, and its error is the one told then.
         slots[accumulator] = attempt(step, run)
       }
+      const grown = slots[accumulator]
+      if (grown instanceof GrowingList) slots[accumulator] = grown.finished()
       return result(run)
     }
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { problem, result } from './fixtures.ts'
 import { CostExceeded, CostMeter, POLICY_ENVIRONMENT, compile, valueOf } from './index.ts'
+import type { Value } from './index.ts'
 import { DYN, INT, STRING, listType, mapType, objectType } from './checking/types.ts'
 
 /** Each row is an expression and what it gives. */
@@ -88,6 +89,13 @@ table('macros', [
   [`['x', 'y'].transformMapEntry(i, v, {v: i})`, { x: 0, y: 1 }],
   [`['x', 'x'].transformMapEntry(i, v, {v: i})`, 'error: insert failed: key x already exists'],
   ['[3, 1, 2].sortBy(x, -x)', [3, 2, 1]],
+])
+
+table('the list that a macro makes is not changed by what is made of it', [
+  ['[[1].map(x, x)].all(v, (v + [2]).size() == 2 && v.size() == 1)', true],
+  ['[[1].map(x, x)].map(v, v + v)', [[1, 1]]],
+  ['[[1].filter(x, true)].map(v, [v + [2], v])', [[[1, 2], [1]]]],
+  ['[[1].transformList(i, x, x)].map(v, [v + [2], v + [3]])', [[[1, 2], [1, 3]]]],
 ])
 
 table('optionals', [
@@ -210,6 +218,17 @@ describe('variables and data', () => {
     const given = { values: { x: JSON.parse('{"__proto__": 1, "constructor": 2}') as unknown } }
     assert.equal(result(`x['__proto__'] + x.constructor`, given), 3)
     assert.equal(result('has(x.toString)', given), false)
+  })
+
+  test('what a variable holds stays as it is, whatever expressions make of it', () => {
+    const environment = POLICY_ENVIRONMENT.withVariables({ v: listType(INT) })
+    const evaluate = (text: string, v: Value): Value =>
+      compile(text, environment).evaluate(() => v, new CostMeter(1000))
+    const made = evaluate('[1, 2].map(x, x)', null)
+    for (let time = 0; time < 2; time++) {
+      assert.equal(evaluate('(v + [3]).size()', made), 3n)
+      assert.equal(evaluate('v.size()', made), 2n)
+    }
   })
 })
 

@@ -108,9 +108,14 @@ export class ArrayList extends CelList {
   }
 }
 
-/** The result of a fold while it grows: nothing else can hold it. */
+/** The result of a fold while it grows: nothing else can hold it before it is `finished`. */
 export class GrowingList extends CelList {
   readonly values: Value[] = []
+
+  /** The list for everybody else, which nothing extends; it takes the values over, so this one must not be used any more. */
+  finished(): ArrayList {
+    return new ArrayList(this.values)
+  }
 
   override get length(): number {
     return this.values.length
