@@ -120,3 +120,40 @@ test('keys of a map that may have none are kept, to be refused; fields of their 
   assert.deepEqual(prune(object, { type: 'object', properties: { spec: closed } }), ['spec.b.c'])
   assert.deepEqual(object, { spec: { a: 1, b: {} } })
 })
+
+test('what a list keeps are the unknown fields of its items, not those below what the items have', () => {
+  const known: Schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const keeping = (items: Schema): Schema => ({
+    type: 'array',
+    items,
+    'x-kubernetes-preserve-unknown-fields': true,
+  })
+  const properties: Record<string, Schema> = {
+    items: keeping({
+      type: 'object',
+      properties: {
+        o: known,
+        l: { type: 'array', items: known },
+        m: { type: 'object', additionalProperties: known },
+      },
+    }),
+    lists: keeping({ type: 'array', items: known }),
+    maps: keeping({ type: 'object', additionalProperties: known }),
+  }
+  const object: JsonObject = {
+    items: [{ u: { v: [{ w: 1 }] }, o: { a: '1', u: 1 }, l: [{ u: 1 }], m: { k: { u: 1 } } }],
+    lists: [[{ a: '1', u: 1 }]],
+    maps: [{ k: { a: '1', u: 1 } }],
+  }
+  assert.deepEqual(prune(object, { type: 'object', properties }), [
+    'items[0].o.u',
+    'items[0].l[0].u',
+    'items[0].m.k.u',
+    'maps[0].k.u',
+  ])
+  assert.deepEqual(object, {
+    items: [{ u: { v: [{ w: 1 }] }, o: { a: '1' }, l: [{}], m: { k: {} } }],
+    lists: [[{ a: '1', u: 1 }]],
+    maps: [{ k: { a: '1' } }],
+  })
+})

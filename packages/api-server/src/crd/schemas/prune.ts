@@ -17,29 +17,33 @@ import type { JsonObject, Schema } from './structural-schema.ts'
 /** Edits the object in place and answers the paths of what was dropped. Metadata is left to `decodeMetadata`. */
 export function prune(object: JsonObject, schema: Schema | undefined): readonly string[] {
   const dropped: string[] = []
-  pruneMap(object, schema, true, '', dropped)
+  pruneMap(object, schema, { resource: true, keeps: preservesUnknown(schema) }, '', dropped)
   return dropped
 }
 
+/** `around`: the list that it is an item of keeps unknown fields; then it does, but nothing that it has by its own schema. */
 function pruneValue(
   value: unknown,
   schema: Schema | undefined,
+  around: boolean,
   path: string,
   dropped: string[],
 ): void {
+  const keeps = around || preservesUnknown(schema)
   if (Array.isArray(value)) {
     const items = itemsOf(schema)
     // Under a node that keeps everything, lists without a schema of their own are kept as they are.
-    if (items === undefined && preservesUnknown(schema)) return
+    if (items === undefined && keeps) return
     for (const [index, item] of value.entries())
-      pruneValue(item, items, `${path}[${index}]`, dropped)
-  } else if (isObject(value)) pruneMap(value, schema, isEmbedded(schema), path, dropped)
+      pruneValue(item, items, keeps, `${path}[${index}]`, dropped)
+  } else if (isObject(value))
+    pruneMap(value, schema, { resource: isEmbedded(schema), keeps }, path, dropped)
 }
 
 function pruneMap(
   value: JsonObject,
   schema: Schema | undefined,
-  resource: boolean,
+  { resource, keeps }: { readonly resource: boolean; readonly keeps: boolean },
   path: string,
   dropped: string[],
 ): void {
@@ -49,11 +53,12 @@ function pruneMap(
     if (resource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) continue
     const property = propertyOf(schema, name)
     const child = childPath(path, name)
-    if (property !== undefined) pruneValue(value[name], property, child, dropped)
+    if (property !== undefined) pruneValue(value[name], property, false, child, dropped)
     else if (isMap) {
       // Values that may be anything, or not be at all, are kept, but fields that they have are known to no schema.
-      pruneValue(value[name], additional === true ? undefined : additional, child, dropped)
-    } else if (!preservesUnknown(schema)) {
+      const values = additional === true ? undefined : additional
+      pruneValue(value[name], values, false, child, dropped)
+    } else if (!keeps) {
       delete value[name]
       dropped.push(child)
     }
