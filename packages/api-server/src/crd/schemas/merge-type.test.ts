@@ -11,6 +11,7 @@ const holders: Readonly<Record<string, Schema>> = {
   deeper: { type: 'object', properties: { at: { type: 'object', properties: { at: inner } } } },
   item: { type: 'object', properties: { at: { type: 'array', items: inner } } },
   value: { type: 'object', additionalProperties: inner },
+  list: { type: 'array', items: inner },
   beside: { type: 'object', properties: { x: { type: 'string' } }, additionalProperties: inner },
 }
 
@@ -35,3 +36,17 @@ for (const [where, holder] of Object.entries(holders)) {
     assert.deepEqual(innerOf(holder, KEEPS)?.map?.fields.get('known')?.type, { scalar: 'string' })
   })
 }
+
+test('what has no type may be anything, and a map of it keeps the types that are described', () => {
+  const spec: Schema = {
+    ...KEEPS,
+    properties: { at: { type: 'array', 'x-kubernetes-list-type': 'set', items: inner } },
+  }
+  const root = mergeTypeOfResource({ type: 'object', properties: { spec } })
+  const type = root.map!.fields.get('spec')!.type
+  assert.deepEqual([type.scalar, type.list?.ownership], ['untyped', 'atomic'])
+  const at = type.map?.fields.get('at')?.type.list
+  assert.equal(at?.ownership, 'set')
+  assert.notEqual(at?.items.map?.values, undefined)
+  assert.notEqual(type.map?.values, undefined)
+})

@@ -35,7 +35,8 @@ function mergeTypeOf(schema: Schema, open: boolean): MergeType {
     case 'object':
       return structType(schema, isEmbedded(schema), open)
     default:
-      return UNTYPED_GRANULAR
+      // It may be anything; of a map the parts that are described keep their types.
+      return { ...UNTYPED_GRANULAR, ...structType(schema, false, open) }
   }
 }
 
@@ -61,7 +62,8 @@ function structType(schema: Schema, resource: boolean, around: boolean): MergeTy
   return { map: { atomic, fields, values } }
 }
 
-function listType(schema: Schema, open: boolean): MergeType {
+function listType(schema: Schema, around: boolean): MergeType {
+  const open = around || preservesUnknown(schema)
   const items = itemsOf(schema)
   const ownership = schema['x-kubernetes-list-type']
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
