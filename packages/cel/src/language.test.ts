@@ -23,6 +23,8 @@ table('literals', [
   [`'it\\'s'`, "it's"],
   [`"""a\nb"""`, 'a\nb'],
   [`r'\\d'`, '\\d'],
+  [`r'\\'`, '\\'],
+  [`br'\\' == b'\\\\'`, true],
   [`'\\u00e9\\x41\\101'`, 'éAA'],
   [`b'abc' == b'\\x61bc'`, true],
   ['[1, 2][1]', 2],
@@ -95,7 +97,15 @@ table('the list that a macro makes is not changed by what is made of it', [
   ['[[1].map(x, x)].all(v, (v + [2]).size() == 2 && v.size() == 1)', true],
   ['[[1].map(x, x)].map(v, v + v)', [[1, 1]]],
   ['[[1].filter(x, true)].map(v, [v + [2], v])', [[[1, 2], [1]]]],
-  ['[[1].transformList(i, x, x)].map(v, [v + [2], v + [3]])', [[[1, 2], [1, 3]]]],
+  [
+    '[[1].transformList(i, x, x)].map(v, [v + [2], v + [3]])',
+    [
+      [
+        [1, 2],
+        [1, 3],
+      ],
+    ],
+  ],
 ])
 
 table('optionals', [

@@ -141,12 +141,8 @@ function quotedAt(text: string, offset: number, prefix: string, quote: string): 
     if (at >= text.length) return undefined
     const character = String.fromCodePoint(text.codePointAt(at)!)
     if (quote.length === 1 && (character === '\n' || character === '\r')) return undefined
-    if (character === '\\' && raw) {
-      // In a raw string a backslash keeps its meaning for the lexer alone: the next character does not end it.
-      const next = at + 1 < text.length ? String.fromCodePoint(text.codePointAt(at + 1)!) : ''
-      content += `\\${next}`
-      at += 1 + next.length
-    } else if (character === '\\') {
+    // In a raw string a backslash is a character like others, also before a quote.
+    if (character === '\\' && !raw) {
       const escape = matchAt(ESCAPE, text, at)
       if (escape === null) return undefined
       content += unescape(escape.groups!, bytes)

@@ -33,6 +33,14 @@ const MISTAKES: readonly (readonly [string, readonly string[]])[] = [
       "7: Syntax error: extraneous input 'c' expecting <EOF>",
     ],
   ],
+  [
+    String.raw`r'it\'s'`,
+    [
+      "7: Syntax error: extraneous input 's' expecting <EOF>",
+      "8: Syntax error: token recognition error at: '''",
+    ],
+  ],
+  [String.raw`r'''\''''.size()`, ["9: Syntax error: token recognition error at: ''.size()'"]],
   ['1 * * 2', [`5: Syntax error: extraneous input '*' expecting {'[', '{', '(', ${OPERAND}`]],
   ['f(,)', [`3: Syntax error: extraneous input ',' expecting {'[', '{', '(', ')', ${OPERAND}`]],
   ['a[1', ["4: Syntax error: missing ']' at '<EOF>'"]],
