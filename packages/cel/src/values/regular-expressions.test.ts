@@ -118,3 +118,18 @@ test('megabytes of text are matched against common patterns', () => {
   )!
   assert.equal(label.test('abc-def.'.repeat(200_000)), false)
 })
+
+describe('a pattern may be used without end', () => {
+  test('a loop that consumes nothing still ends', () => {
+    const loop = compileRegularExpression('^(?:a*)*$')!
+    for (let time = 0; time < 40_000; time++) assert.equal(loop.test('a'), true)
+  })
+
+  test('nothing of an earlier use is left when the counter of positions begins anew', () => {
+    const expression = compileRegularExpression('^(?:ab|c)$')!
+    // 3 positions, 32,766 times 2: 65,535, after which the next one has the number of the first.
+    assert.equal(expression.test('ab'), true)
+    for (let time = 0; time < 32_766; time++) assert.equal(expression.test('c'), true)
+    assert.equal(expression.test('ab'), true)
+  })
+})

@@ -29,6 +29,8 @@ export class TooMuchToMatch extends Error {}
 
 /** About a second. Megabytes of text and common patterns take a tenth of it. */
 const MOST_STEPS = 30_000_000
+/** What an element of a Uint16Array holds: little enough that tests come there. */
+const LAST_GENERATION = 0xffff
 /** Larger programs come from nested counted repetitions. */
 const MAX_INSTRUCTIONS = 50_000
 const CACHED = 1000
@@ -134,13 +136,13 @@ interface Match {
 class Machine implements RegularExpression {
   readonly #program: readonly Instruction[]
   /** When each instruction was last reached: once per position is enough. */
-  readonly #seen: Int32Array
+  readonly #seen: Uint16Array
   #generation = 0
   #steps = 0
 
   constructor(program: readonly Instruction[]) {
     this.#program = program
-    this.#seen = new Int32Array(program.length)
+    this.#seen = new Uint16Array(program.length)
   }
 
   test(text: string): boolean {
@@ -179,7 +181,7 @@ class Machine implements RegularExpression {
     let threads: Thread[] = []
     let best: Match | undefined
     for (let position = from; position <= codes.length; position++) {
-      this.#generation++
+      this.#nextGeneration()
       const current: Thread[] = []
       for (const thread of threads) this.#follow(thread, position, codes, current)
       if (best === undefined) this.#follow({ at: 0, start: position }, position, codes, current)
@@ -204,6 +206,15 @@ class Machine implements RegularExpression {
       if (threads.length === 0 && best !== undefined) return best
     }
     return best
+  }
+
+  /** Patterns are kept and match for as long as the process lives, so no counter is large enough: it begins anew. */
+  #nextGeneration(): void {
+    if (this.#generation === LAST_GENERATION) {
+      this.#seen.fill(0)
+      this.#generation = 0
+    }
+    this.#generation++
   }
 
   /** Adds the instructions that wait for a character, in the order of preference. */
