@@ -350,3 +350,46 @@ test('a struct without fields takes any field from who applies, and has them own
     'f:spec': { 'f:a': {}, 'f:b': { '.': {}, 'f:c': {} } },
   })
 })
+
+test('keys that every object inherits, and `__proto__`, are keys like others: recorded', () => {
+  const data = (...keys: readonly string[]): { data: Record<string, string> } => ({
+    data: Object.fromEntries(keys.map((key) => [key, '1'])),
+  })
+  const held = (object: ObjectUnderTest): readonly string[] =>
+    Object.keys(object.object?.['data']).toSorted()
+  const owned = (keys: readonly string[], whole: object = {}): unknown => ({
+    'f:data': { ...whole, ...Object.fromEntries(keys.map((key) => [`f:${key}`, {}])) },
+  })
+  const object = configMap()
+  object.put('u', data('a'))
+  object.put('u', data('a', 'constructor', 'toString', '__proto__'))
+  const before = ['__proto__', 'a', 'constructor', 'toString']
+  assert.deepEqual(object.owners(), { 'u Update': owned(before, { '.': {} }) })
+  object.apply('ap', data('a', '__proto__', 'valueOf'))
+  assert.deepEqual(held(object), [...before, 'valueOf'])
+  assert.deepEqual(object.owners()['ap Apply'], owned(['__proto__', 'a', 'valueOf']))
+  const changed = { data: Object.fromEntries([['__proto__', '2']]) }
+  assert.equal(
+    object.refusal('ap', changed).message,
+    'Apply failed with 1 conflict: conflict with "u" using v1: .data.__proto__',
+  )
+  object.apply('ap', changed, { force: true })
+  assert.deepEqual(held(object), before)
+  assert.deepEqual(Object.entries(object.object?.['data']).toSorted()[0], ['__proto__', '2'])
+  object.apply('ap', data('a'))
+  assert.deepEqual(held(object), ['a', 'constructor', 'toString'])
+  object.put('u', data('a', 'constructor'))
+  assert.deepEqual(object.owners(), {
+    'ap Apply': owned(['a']),
+    'u Update': owned(['a', 'constructor'], { '.': {} }),
+  })
+  assert.deepEqual(held(object), ['a', 'constructor'])
+})
+
+test('a map that keeps `__proto__` keeps it when others of its keys are taken from it', () => {
+  const object = configMap()
+  object.put('u', { data: Object.fromEntries([['__proto__', '1']]) })
+  object.apply('m', { data: { a: '1' } })
+  object.apply('m', { data: { b: '1' } })
+  assert.deepEqual(Object.keys(object.object?.['data']).toSorted(), ['__proto__', 'b'])
+})

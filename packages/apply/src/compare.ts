@@ -12,7 +12,7 @@ import type { FieldSet } from './field-set.ts'
 import { indexItems } from './list-items.ts'
 import { shapeFor } from './merge-type.ts'
 import type { ListShape, MapShape, MergeType } from './merge-type.ts'
-import { deepEqual } from '@gyropilot/api'
+import { deepEqual, own } from '@gyropilot/api'
 
 /** Parts of an object that a comparison leaves out. */
 export interface FieldFilter {
@@ -108,7 +108,7 @@ class CompareWalker implements MetPaths {
     for (const name in before)
       this.#compareField(map, name, before[name], asSent(after, name), ignored)
     for (const name in after) {
-      if (before?.[name] === undefined)
+      if (before === undefined || own(before, name) === undefined)
         this.#compareField(map, name, undefined, asSent(after, name), ignored)
     }
   }
@@ -176,7 +176,7 @@ class CompareWalker implements MetPaths {
 
 /** Lists that are always written are stored as null when they are empty, but who sends `[]` has said something. */
 function asSent(object: Json | undefined, name: string): unknown {
-  const value = object?.[name]
+  const value = object && own(object, name)
   return value === null ? givenValue(object, name) : value
 }
 

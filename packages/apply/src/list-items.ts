@@ -1,4 +1,5 @@
 /** How an item of a list is named in paths: by its keys in a map list, by its value in a set. */
+import { own } from '@gyropilot/api'
 import { elementText, keyElement, valueElement } from './field-set.ts'
 import type { ListShape } from './merge-type.ts'
 
@@ -30,7 +31,7 @@ function elementByKeys(list: ListShape, item: unknown): string | { readonly reas
 }
 
 function keyValue(list: ListShape, item: Record<string, unknown>, key: string): unknown {
-  const value = item[key]
+  const value = own(item, key)
   return value === undefined ? list.keyDefaults.get(key) : value
 }
 

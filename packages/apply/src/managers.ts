@@ -5,7 +5,7 @@ import { compareStrings } from '@gyropilot/foundation'
 import { EMPTY, difference, isEmpty, parseFieldSet, union } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { isShared, shared } from './shared-field-sets.ts'
-import { deepEqual } from '@gyropilot/api'
+import { deepEqual, own } from '@gyropilot/api'
 
 export interface ManagedFieldsEntry {
   readonly manager?: string
@@ -213,10 +213,10 @@ export function keepTimesOfNoop(stored: ObjectWithMetadata, updated: ObjectWithM
   if (before === after || before.length !== after.length || !sameOwnership(before, after)) return
   // From the end, because status is where objects differ most often.
   for (const field of Object.keys(updated).toReversed()) {
-    if (field !== 'metadata' && !deepEqual(updated[field], stored[field])) return
+    if (field !== 'metadata' && !deepEqual(updated[field], own(stored, field))) return
   }
   for (const field in stored)
-    if (stored[field] !== undefined && updated[field] === undefined) return
+    if (stored[field] !== undefined && own(updated, field) === undefined) return
   const { managedFields: _, resourceVersion: _1, ...left } = stored.metadata ?? {}
   const { managedFields: _2, resourceVersion: _3, ...right } = updated.metadata ?? {}
   if (updated.metadata !== undefined && deepEqual(left, right))

@@ -1,4 +1,5 @@
 /** Lays an applied configuration over an object. Contract: docs/behaviour/api-server/patch-and-apply.md, Merge rules by type. */
+import { own, setOwn } from '@gyropilot/api'
 import { elementOfItem } from './list-items.ts'
 import { shapeFor } from './merge-type.ts'
 import type { ListShape, MapShape, MergeType } from './merge-type.ts'
@@ -37,8 +38,8 @@ function mergeMaps(map: MapShape, live: Json | undefined, configuration: Json | 
   for (const name in configuration) {
     const type = map.fields.get(name)?.type ?? map.values
     if (type === undefined) continue
-    const value = merge(type, live?.[name], configuration[name])
-    if (value !== undefined) merged[name] = value
+    const value = merge(type, live && own(live, name), configuration[name])
+    if (value !== undefined) setOwn(merged, name, value)
   }
   return merged
 }

@@ -1,4 +1,5 @@
 /** Takes paths out of an object: what an applier no longer sends. */
+import { setOwn } from '@gyropilot/api'
 import { isEmpty, isMember } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { elementOfItem } from './list-items.ts'
@@ -30,11 +31,11 @@ function removeFromMap(map: MapShape, value: Json, fields: FieldSet): Json | nul
     const field = map.fields.get(name)
     const below = fields[field?.element ?? `f:${name}`]
     const type = field?.type ?? map.values
-    if (below === undefined) rest[name] = value[name]
+    if (below === undefined) setOwn(rest, name, value[name])
     else if (!isMember(below)) {
       const left = type === undefined ? value[name] : removeFields(type, value[name], below)
       const isGone = field !== undefined && Array.isArray(left) && left.length === 0
-      if (!isGone) rest[name] = left
+      if (!isGone) setOwn(rest, name, left)
     }
   }
   return rest

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ObjectUnderTest } from './fixtures.ts'
 import { setOf } from './field-set.ts'
-import { managerName } from './managers.ts'
+import { keepTimesOfNoop, managerName } from './managers.ts'
 import { resetFields } from './reset-fields.ts'
 
 const configMap = (): ObjectUnderTest => new ObjectUnderTest('v1', 'ConfigMap')
@@ -203,4 +203,16 @@ test('an object is not tracked whose status has an item that nothing names, thou
   const named = new ObjectUnderTest('flowcontrol.apiserver.k8s.io/v1', 'FlowSchema')
   named.put('m', { spec, status: { conditions: [{ type: 'A' }] } }, { filter })
   assert.deepEqual(named.owners(), { 'm Update': { 'f:spec': { 'f:matchingPrecedence': {} } } })
+})
+
+test('a field that every object inherits is gone when it is sent no more', () => {
+  const at = (time: string) => [
+    { manager: 'm', operation: 'Update', apiVersion: 'v1', time, fieldsType: 'FieldsV1' },
+  ]
+  const updated = { metadata: { managedFields: at('2026-01-02T00:00:00Z') } }
+  const stored = { metadata: { managedFields: at('2026-01-01T00:00:00Z') } }
+  keepTimesOfNoop({ ...stored, constructor: 1 }, updated)
+  assert.deepEqual(updated.metadata.managedFields, at('2026-01-02T00:00:00Z'))
+  keepTimesOfNoop(stored, updated)
+  assert.deepEqual(updated.metadata.managedFields, at('2026-01-01T00:00:00Z'))
 })

@@ -27,6 +27,10 @@ table('conversions', [
     "program instantiation failed: type conversion error from 'string' to 'double'",
   ],
   [
+    `double(dyn('constructor'))`,
+    "program instantiation failed: type conversion error from 'string' to 'double'",
+  ],
+  [
     `bool(dyn('yes'))`,
     "program instantiation failed: type conversion error from 'string' to 'bool'",
   ],

@@ -1,4 +1,5 @@
 /** From the bytes of a message to the JSON object that a client would have sent instead. */
+import { setOwn } from '@gyropilot/api'
 import { schemaNamed } from '@gyropilot/api/schema'
 import { DEEPEST_NESTING } from '@gyropilot/schema/body-refusals'
 import { planOf, type FieldPlan, type MessagePlan, type ValuePlan } from './message-plan.ts'
@@ -134,11 +135,7 @@ function readMapEntry(
     else content = readFromMessage(reader.message(), value, goName, undefined, depth)
   }
   content ??= zeroOf(value, goName, depth)
-  // A plain assignment of `__proto__` would replace the prototype of the map.
-  if (key === '__proto__') {
-    const property = { value: content, enumerable: true, configurable: true, writable: true }
-    Object.defineProperty(map, key, property)
-  } else map[key] = content
+  setOwn(map, key, content)
 }
 
 const NO_BYTES = new Uint8Array(0)

@@ -4,7 +4,7 @@
  * A struct is compiled once, when first met. Contract: docs/behaviour/api-server/requests.md, Decoding.
  */
 import { schemaNamed, schemaOf } from '@gyropilot/api/schema'
-import { roundQuantityToMilli } from '@gyropilot/api'
+import { roundQuantityToMilli, setOwn } from '@gyropilot/api'
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
 import type { Draft } from './objects.ts'
 import {
@@ -246,18 +246,6 @@ function mapDecoder(struct: string, goType: string, field: FieldSchema): Decoder
     })
     return map
   }
-}
-
-/** Plain assignment of `__proto__` would change the prototype and lose the key. */
-function setOwn(target: Draft, key: string, value: unknown): void {
-  if (key === '__proto__')
-    Object.defineProperty(target, key, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
-  else target[key] = value
 }
 
 function decodeStruct(plan: StructPlan, value: Draft, walk: Walk): Draft {

@@ -1,3 +1,4 @@
+import { own } from '@gyropilot/api'
 import type { Draft } from './objects.ts'
 import { sortedMap } from './json/sorted-json.ts'
 
@@ -15,7 +16,8 @@ export function emptyGiven(
   holder: Readonly<Record<string, unknown>> | undefined,
   field: string,
 ): unknown {
-  return holder === undefined ? undefined : empties.get(holder)?.[field]
+  const known = holder === undefined ? undefined : empties.get(holder)
+  return known && own(known, field)
 }
 
 /** The fields that a client gave empty and that are left out, with what it gave. */
@@ -55,7 +57,7 @@ export function givenValue(
   holder: Readonly<Record<string, unknown>> | undefined,
   field: string,
 ): unknown {
-  return sortedMap(holder?.[field] ?? emptyGiven(holder, field) ?? null)
+  return sortedMap((holder && own(holder, field)) ?? emptyGiven(holder, field) ?? null)
 }
 
 /** A copy at every depth that knows what was given empty. */

@@ -780,3 +780,16 @@ test('a list that becomes atomic is owned as a whole by those who owned its item
   )
   assert.equal(value.message, 'Apply failed with 1 conflict: conflict with "m": .spec.tags')
 })
+
+test('a write of the status keeps a field of the object that is called `__proto__`', async () => {
+  const keeping = version('v1', {
+    schema: { openAPIV3Schema: { ...SCHEMA, 'x-kubernetes-preserve-unknown-fields': true } },
+  })
+  const server = await serverWith(definition('things', {}, [keeping]))
+  const sent = { ...thing('a'), ['__proto__']: { size: 1 } }
+  const { metadata } = (await server.request('POST', THINGS, JSON.stringify(sent))).value
+  const changed = { ...thing('a'), metadata, status: { phase: 'x' } }
+  const { value } = await server.request('PUT', `${THINGS}/a/status`, changed)
+  assert.deepEqual(value.status, { phase: 'x' })
+  assert.deepEqual(Object.getOwnPropertyDescriptor(value, '__proto__')?.value, { size: 1 })
+})

@@ -297,6 +297,16 @@ describe('old values', () => {
     assert.equal((await call('PATCH', `${THINGS}/a`, { spec: { f: null } }, PATCH)).status, 200)
   })
 
+  test('a key that every object inherits is new when it is put into a map', async () => {
+    const values = { ...INTEGER, 'x-kubernetes-validations': [rule('self == oldSelf')] }
+    const m = { type: 'object', maxProperties: 9, additionalProperties: values }
+    const { create, call } = await setup(object({ m }))
+    assert.deepEqual(await create({ m: { a: 1 } }), [201, undefined])
+    const change = { spec: { m: { constructor: 2 } } }
+    const { body } = await call('PATCH', `${THINGS}/a`, change, PATCH)
+    assert.deepEqual(body.spec?.m, { a: 1, constructor: 2 }, body.message)
+  })
+
   test('with optionalOldSelf a rule runs on create, too', async () => {
     const { create, call } = await setup(
       object({

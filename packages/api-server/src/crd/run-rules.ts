@@ -2,6 +2,7 @@
 import type { Value } from '@gyropilot/cel'
 import { cel } from '@gyropilot/cel/load'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
+import { ownValue } from '../registry/equality.ts'
 import type { BrokenRule, CompiledRule, RuleTree } from './rules.ts'
 import { childPath, isObject, itemsOf } from './schemas/structural-schema.ts'
 import { followPath } from './schemas/field-path.ts'
@@ -60,10 +61,10 @@ class RuleRun {
       const stored = isObject(before) ? before : undefined
       for (const name of Object.keys(value)) {
         const field = tree.properties.get(name)
-        if (field !== undefined)
-          this.node(field, value[name], stored?.[name], childPath(path, name))
+        const counterpart = stored && ownValue(stored, name)
+        if (field !== undefined) this.node(field, value[name], counterpart, childPath(path, name))
         else if (tree.additional !== undefined)
-          this.node(tree.additional, value[name], stored?.[name], `${path}[${name}]`)
+          this.node(tree.additional, value[name], counterpart, `${path}[${name}]`)
       }
     }
   }

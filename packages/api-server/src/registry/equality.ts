@@ -1,3 +1,5 @@
+import { setOwn } from '@gyropilot/api'
+
 /**
  * Semantic equality of decoded values: an absent, null or empty list is equal to another; order of keys does not count. An empty
  * object is none of these: decoding leaves empty maps out, so that it is a struct that was given, as `securityContext: {}`.
@@ -69,18 +71,6 @@ export function shareUnchanged(next: unknown, previous: unknown): unknown {
     setOwn(shared, key, kept)
   }
   return equal ? previous : Object.isFrozen(next) ? next : shared
-}
-
-/** Assigns a key that may be `__proto__` as plain data. */
-function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__')
-    Object.defineProperty(object, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    })
-  else object[key] = value
 }
 
 /** A copy of a JSON value that may be edited. */

@@ -2,6 +2,7 @@
  * Subresources whose body is the object itself: each takes one part from the request and the rest from the store.
  * Contract: docs/behaviour/api-server/defaulting-and-validation.md, "Status subresources", and subresources-and-admission.md.
  */
+import { setOwn } from '@gyropilot/api'
 import { keep } from './kept-field.ts'
 import type { KindRules, RuleContext, SubresourceRules } from './kind-rules.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
@@ -80,7 +81,7 @@ function keepOnly(draft: Draft, stored: Stored, fields: readonly string[]): void
       delete draft[key]
   }
   for (const key of Object.keys(stored)) {
-    if (key !== 'metadata' && !fields.includes(key)) draft[key] = stored[key]
+    if (key !== 'metadata' && !fields.includes(key)) setOwn(draft, key, stored[key])
   }
 }
 

@@ -1,11 +1,11 @@
-/** What the patches share: plain JSON objects with own properties only, so that a key `__proto__` is a key like any other. */
+/** Plain JSON objects, whose keys clients choose: `__proto__`, and `constructor`, which every object inherits, are keys like any other. */
 export type JsonObject = Record<string, unknown>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function own(object: JsonObject, key: string): unknown {
+export function own(object: Readonly<JsonObject>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 

@@ -73,18 +73,18 @@ function parseUnsigned(text: string): CelUint {
   return uint(BigInt(text))
 }
 
-const SPECIAL_DOUBLES: Readonly<Record<string, number>> = {
-  nan: Number.NaN,
-  inf: Infinity,
-  '+inf': Infinity,
-  '-inf': -Infinity,
-  infinity: Infinity,
-  '+infinity': Infinity,
-  '-infinity': -Infinity,
-}
+const SPECIAL_DOUBLES: ReadonlyMap<string, number> = new Map([
+  ['nan', Number.NaN],
+  ['inf', Infinity],
+  ['+inf', Infinity],
+  ['-inf', -Infinity],
+  ['infinity', Infinity],
+  ['+infinity', Infinity],
+  ['-infinity', -Infinity],
+])
 
 function parseDouble(text: string): number {
-  const special = SPECIAL_DOUBLES[text.toLowerCase()]
+  const special = SPECIAL_DOUBLES.get(text.toLowerCase())
   if (special !== undefined) return special
   const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)
   if (!isNumber || !Number.isFinite(Number(text))) throw notA('double')

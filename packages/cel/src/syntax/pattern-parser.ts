@@ -320,7 +320,7 @@ class PatternParser {
     const posix = this.#match(/\[:(\^?)(\w+):\]/y)
     if (posix !== undefined) {
       const [, caret, name] = posix
-      const inside = POSIX[name!]
+      const inside = Object.hasOwn(POSIX, name!) ? POSIX[name!] : undefined
       if (inside === undefined) throw new PatternError('invalid character class range', posix[0])
       return caret === '' ? inside : complementOf(inside)
     }

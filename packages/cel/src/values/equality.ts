@@ -114,7 +114,9 @@ function equalMaps(a: CelMap, b: CelMap): boolean {
   if (theirs === undefined) throw new EvaluationError('no such overload')
   // One that only the left side has makes no difference.
   const ours = a.ofSchema!
-  return undeclared.every((name) => !(name in theirs) || semanticEqual(ours[name], theirs[name]))
+  return undeclared.every(
+    (name) => !Object.hasOwn(theirs, name) || semanticEqual(ours[name], theirs[name]),
+  )
 }
 
 function numberOf(value: Value): bigint | number | undefined {

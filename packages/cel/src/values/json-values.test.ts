@@ -108,3 +108,8 @@ describe('objects with fields that their schema does not declare', () => {
     assert.equal(equal(new ArrayList([record({})]), new ArrayList([1n])), true)
   })
 })
+
+test('a field without a schema that every object inherits is one that the other side does not have', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  assert.ok(equal(typed(schema, { constructor: 1 }), typed(schema, { a: 'x' })))
+})

@@ -91,6 +91,7 @@ describe('patterns of RE2', () => {
     'a++',
     '\\u0041',
     '[\\b]',
+    '[[:constructor:]]',
   ]
   for (const pattern of refused)
     test(`${pattern} is refused`, () => assert.equal(compileRegularExpression(pattern), undefined))

@@ -1,4 +1,5 @@
 /** Fills in what a schema gives by default. Contract: docs/behaviour/api-server/custom-resources.md, Defaulting. */
+import { setOwn } from '@gyropilot/api'
 import { cloneJson } from '../../registry/equality.ts'
 import { additionalOf, isObject, itemsOf, propertiesOf, propertyOf } from './structural-schema.ts'
 import type { Schema } from './structural-schema.ts'
@@ -26,7 +27,7 @@ export function applyDefaults(
   for (const [name, property] of Object.entries(propertiesOf(schema))) {
     const present = Object.hasOwn(value, name)
     if (present && (value[name] !== null || property.nullable === true)) continue
-    if (property.default !== undefined) value[name] = cloneJson(property.default)
+    if (property.default !== undefined) setOwn(value, name, cloneJson(property.default))
     else if (present && !keepsNulls) delete value[name]
   }
   const additional = additionalOf(schema)

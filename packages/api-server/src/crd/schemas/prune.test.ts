@@ -157,3 +157,10 @@ test('what a list keeps are the unknown fields of its items, not those below wha
     maps: [{ k: { a: '1' } }],
   })
 })
+
+test('a default of a property called `__proto__` is a property', () => {
+  const properties = Object.fromEntries([['__proto__', { type: 'object', default: { a: 1 } }]])
+  const object: JsonObject = {}
+  applyDefaults(object, { type: 'object', properties })
+  assert.deepEqual(Object.entries(object), [['__proto__', { a: 1 }]])
+})

@@ -4,6 +4,7 @@
  */
 import { deepEqual } from '@gyropilot/api'
 import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { ownValue } from '../../registry/equality.ts'
 import { additionalOf, isObject, itemsOf, propertyOf } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
 
@@ -49,7 +50,7 @@ export function correlatedItems(
 }
 
 function listKey(item: JsonObject, keys: readonly string[]): string {
-  return stringifyExact(keys.map((key) => item[key] ?? null))
+  return stringifyExact(keys.map((key) => ownValue(item, key) ?? null))
 }
 
 /**

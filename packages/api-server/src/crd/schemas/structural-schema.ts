@@ -1,6 +1,7 @@
 /**
  * Schemas of custom resources, walked as they are stored. Contract: docs/behaviour/api-server/custom-resources.md.
  */
+import { own, setOwn } from '@gyropilot/api'
 import type { JSONSchemaProps } from '@gyropilot/api'
 import type { Draft } from '../../registry/kind-rules.ts'
 
@@ -78,10 +79,12 @@ export function setAt(object: Draft, path: string, value: unknown): void {
   const names = simplePath(path)
   let parent: JsonObject = object
   for (const name of names.slice(0, -1)) {
-    const next = parent[name]
-    parent = isObject(next) ? next : ((parent[name] = {}) as JsonObject)
+    const next = own(parent, name)
+    const holder: JsonObject = isObject(next) ? next : {}
+    if (holder !== next) setOwn(parent, name, holder)
+    parent = holder
   }
-  parent[names.at(-1)!] = value
+  setOwn(parent, names.at(-1)!, value)
 }
 
 /** The names of a path without arrays: `.spec.replicas`, also `['a.b']` and escaped dots. */

@@ -52,6 +52,7 @@ test('each keyword has its message', () => {
       ['v: Invalid value: "null": v in body must be of type string: "null"'],
     ],
     [{ type: 'object', required: ['name'] }, {}, ['v.name: Required value']],
+    [{ type: 'object', required: ['constructor'] }, {}, ['v.constructor: Required value']],
     [{ type: 'object', additionalProperties: false }, {}, []],
     [
       { type: 'object', additionalProperties: false },

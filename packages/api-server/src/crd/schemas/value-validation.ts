@@ -4,6 +4,7 @@
  * Contract: docs/behaviour/api-server/custom-resources.md, Value validation and Ratcheting.
  */
 import { deepEqual } from '@gyropilot/api'
+import { ownValue } from '../../registry/equality.ts'
 import { compileRegularExpression, TooMuchToMatch } from '@gyropilot/cel/regular-expressions'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { goQuote } from '@gyropilot/schema/go-quote'
@@ -278,7 +279,7 @@ function checkObject(
     matches += checkChanged(value[name], stored, child, at, errors)
   }
   for (const name of schema.required ?? []) {
-    if (value[name] === undefined) errors.required(childPath(path, name))
+    if (ownValue(value, name) === undefined) errors.required(childPath(path, name))
   }
   return matches
 }
