@@ -61,6 +61,15 @@ for (const [title, name, value] of ROUND_TRIPS) {
   })
 }
 
+test('integers in raw objects keep their digits', () => {
+  const data = field(
+    number('apps-v1.ControllerRevision', 'data'),
+    field(1, '{"n":9007199254740993,"f":1.5}'),
+  )
+  const expected = { data: { n: 9007199254740993n, f: 1.5 } }
+  assert.deepEqual(decode('apps-v1.ControllerRevision', data), expected)
+})
+
 test('entries of maps are keys and values whatever their tags say, and no tag in them is illegal', () => {
   const data = number('core-v1.ConfigMap', 'data')
   const entries: readonly (readonly [string, Buffer])[] = [

@@ -3,6 +3,7 @@
  * Contract: docs/behaviour/api-server/requests.md, Content negotiation.
  */
 import { parseQuantity } from '@gyropilot/api'
+import { parseExact } from '@gyropilot/schema/exact-json'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { LENGTH_DELIMITED, ProtobufError, VARINT, type WireReader } from './wire.ts'
@@ -123,7 +124,7 @@ export function readRawJson(reader: WireReader): unknown {
 function parseRawJson(text: string): unknown {
   checkNesting(text)
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     throw new ProtobufError(`json parse error: ${goJsonError(text)}`)
   }
