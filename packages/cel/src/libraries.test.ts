@@ -90,6 +90,7 @@ table('strings', [
   [`'hello'.indexOf('l', 3)`, 3],
   [`'hello'.lastIndexOf('l')`, 3],
   [`'hello'.lastIndexOf('z')`, -1],
+  [`''.lastIndexOf('a')`, -1],
   [`'ABcÉ'.lowerAscii()`, 'abcÉ'],
   [`'abç'.upperAscii()`, 'ABç'],
   [`'aXaXa'.replace('X', '-')`, 'a-a-a'],
@@ -508,6 +509,8 @@ table('quantities', [
 table('addresses and networks', [
   [`ip('10.0.0.1').family() + ip('::1').family()`, 10],
   [`ip('127.0.0.1').isLoopback() && ip('::').isUnspecified()`, true],
+  [`['ff02::1', 'ff12::1', 'fff2::1'].all(a, ip(a).isLinkLocalMulticast())`, true],
+  [`['ff1f::1', 'ff11::2', 'fe02::1'].exists(a, ip(a).isLinkLocalMulticast())`, false],
   [`ip('224.0.0.1').isLinkLocalMulticast() && ip('169.254.1.1').isLinkLocalUnicast()`, true],
   [`ip('10.0.0.1').isGlobalUnicast() && !ip('255.255.255.255').isGlobalUnicast()`, true],
   [`ip.isCanonical('2001:db8::1') && !ip.isCanonical('2001:DB8::1')`, true],

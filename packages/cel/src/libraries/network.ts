@@ -3,6 +3,7 @@ import { goQuote } from '@gyropilot/schema/go-quote'
 import {
   formatCidr,
   formatIp,
+  isLinkLocalMulticast,
   maskedCidr,
   parseCidr,
   parseIp,
@@ -110,8 +111,7 @@ function top({ family, value }: IpAddress, bits: number): bigint {
 const PROPERTIES: Readonly<Record<string, (ip: IpAddress) => boolean>> = {
   isUnspecified: ({ value }) => value === 0n,
   isLoopback: (address) => (address.family === 4 ? top(address, 8) === 127n : address.value === 1n),
-  isLinkLocalMulticast: (address) =>
-    address.family === 4 ? top(address, 24) === 0xe00000n : top(address, 16) === 0xff02n,
+  isLinkLocalMulticast,
   isLinkLocalUnicast,
   isGlobalUnicast: (address) => {
     const { family, value } = address

@@ -18,6 +18,12 @@ export const CIDR_MESSAGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 20
 
 export const isMappedIp = (ip: IpAddress): boolean => ip.family === 6 && ip.value >> 32n === 0xffffn
 
+/** The second half of an IPv6 address's second byte is its scope; the first half are flags, which may be any. */
+export const isLinkLocalMulticast = ({ family, value }: IpAddress): boolean =>
+  family === 4
+    ? value >> 8n === 0xe00000n
+    : value >> 120n === 0xffn && ((value >> 112n) & 0xfn) === 2n
+
 /** New values: no leading zeros, no IPv4 in IPv6 clothing. */
 export function validateIp(text: string, errors: FieldErrors, field: string): void {
   const ip = parseIp(text)
@@ -71,7 +77,7 @@ export function validateNonSpecialIp(text: string, errors: FieldErrors, field: s
   if (ip.family === 4 ? top(16) === 0xa9fen : top(10) === 0x3fan) {
     errors.invalid(field, text, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')
   }
-  if (ip.family === 4 ? top(24) === 0xe00000n : top(16) === 0xff02n) {
+  if (isLinkLocalMulticast(ip)) {
     errors.invalid(
       field,
       text,

@@ -216,6 +216,18 @@ test('addresses', () => {
     of((errors) => validateNonSpecialIp('127.0.0.1', errors, 'f')),
     ['f: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   )
+  for (const ip of ['ff02::1', 'ff12::1', 'ff22::5'])
+    assert.deepEqual(
+      of((errors) => validateNonSpecialIp(ip, errors, 'f')),
+      [
+        `f: Invalid value: "${ip}": may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)`,
+      ],
+    )
+  for (const ip of ['ff1f::1', 'ff11::1', 'ff03::1'])
+    assert.deepEqual(
+      of((errors) => validateNonSpecialIp(ip, errors, 'f')),
+      [],
+    )
 })
 
 test('user names of Windows', () => {
