@@ -51,6 +51,10 @@ test('problems are told in the words of the API server', () => {
   )
   assert.deepEqual(dnsSubdomainProblems('a'.repeat(254)), ['must be no more than 253 characters'])
   assert.deepEqual(labelValueProblems('a'.repeat(64)), ['must be no more than 63 bytes'])
+  for (const problems of [labelValueProblems, dnsLabelProblems, qualifiedNameProblems]) {
+    assert.match(problems('é'.repeat(32))[0]!, /must be no more than 63 (?:bytes|characters)$/)
+    assert.doesNotMatch(problems('é'.repeat(31)).join(), /no more than/)
+  }
 })
 
 test('Given generateName of 70 characters, then a name of 63 with the first 58 kept.', () => {

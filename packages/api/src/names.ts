@@ -40,8 +40,13 @@ export function dns1035LabelProblems(text: string): readonly string[] {
   return check(text, dns1035Pattern, DNS_1035_RULE, 63)
 }
 
+/** In bytes, whatever the messages say. */
+function isLonger(text: string, maximum: number): boolean {
+  return Buffer.byteLength(text) > maximum
+}
+
 function check(text: string, pattern: RegExp, rule: string, limit: number): readonly string[] {
-  const long = text.length > limit
+  const long = isLonger(text, limit)
   const wrong = !pattern.test(text)
   if (!long && !wrong) return NONE
   const tooLong = `must be no more than ${limit} characters`
@@ -65,13 +70,13 @@ export function qualifiedNameProblems(text: string): readonly string[] {
     else problems.push(...dnsSubdomainProblems(prefix).map((problem) => `prefix part ${problem}`))
   }
   if (name === '') problems.push('name part must be non-empty')
-  else if (name.length > 63) problems.push('name part must be no more than 63 bytes')
+  else if (isLonger(name, 63)) problems.push('name part must be no more than 63 bytes')
   if (!qualifiedPattern.test(name)) problems.push(`name part ${QUALIFIED_RULE}`)
   return problems
 }
 
 export function labelValueProblems(text: string): readonly string[] {
-  const long = text.length > 63
+  const long = isLonger(text, 63)
   const wrong = !labelValuePattern.test(text)
   if (!long && !wrong) return NONE
   return [...(long ? ['must be no more than 63 bytes'] : []), ...(wrong ? [LABEL_VALUE_RULE] : [])]

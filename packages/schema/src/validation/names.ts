@@ -40,10 +40,15 @@ function tooLong(maximum: number): string {
   return `must be no more than ${maximum} characters`
 }
 
+/** Lengths count bytes, whatever the messages say. What fits a pattern is ASCII, so that its length is that. */
+function isLonger(value: string, maximum: number): boolean {
+  return Buffer.byteLength(value) > maximum
+}
+
 export const dnsLabel: Check = (value) => {
   if (value.length <= 63 && labelPattern.test(value)) return NONE
   const messages: string[] = []
-  if (value.length > 63) messages.push(tooLong(63))
+  if (isLonger(value, 63)) messages.push(tooLong(63))
   if (!labelPattern.test(value)) {
     messages.push(subdomainPattern.test(value) ? 'must not contain dots' : LABEL_MESSAGE)
   }
@@ -52,7 +57,7 @@ export const dnsLabel: Check = (value) => {
 
 export const dns1035Label: Check = (value) => {
   const messages: string[] = []
-  if (value.length > 63) messages.push(tooLong(63))
+  if (isLonger(value, 63)) messages.push(tooLong(63))
   if (!label1035Pattern.test(value)) messages.push(LABEL_1035_MESSAGE)
   return messages
 }
@@ -60,7 +65,7 @@ export const dns1035Label: Check = (value) => {
 export const dnsSubdomain: Check = (value) => {
   if (value.length <= 253 && subdomainPattern.test(value)) return NONE
   const messages: string[] = []
-  if (value.length > 253) messages.push(tooLong(253))
+  if (isLonger(value, 253)) messages.push(tooLong(253))
   if (!subdomainPattern.test(value)) messages.push(SUBDOMAIN_MESSAGE)
   return messages
 }
@@ -68,14 +73,14 @@ export const dnsSubdomain: Check = (value) => {
 /** Search domains of resolvers. */
 export const underscoreSubdomain: Check = (value) => {
   const messages: string[] = []
-  if (value.length > 253) messages.push(tooLong(253))
+  if (isLonger(value, 253)) messages.push(tooLong(253))
   if (!underscorePattern.test(value)) messages.push(UNDERSCORE_MESSAGE)
   return messages
 }
 
 export const wildcardSubdomain: Check = (value) => {
   const messages: string[] = []
-  if (value.length > 253) messages.push(tooLong(253))
+  if (isLonger(value, 253)) messages.push(tooLong(253))
   if (!wildcardPattern.test(value)) messages.push(WILDCARD_MESSAGE)
   return messages
 }
@@ -90,7 +95,7 @@ export const qualifiedName: Check = (value) => {
     name = parts[1]!
     if (prefix === '') messages.push('prefix part must be non-empty')
     else {
-      if (prefix.length > 253) messages.push('prefix part must be no more than 253 bytes')
+      if (isLonger(prefix, 253)) messages.push('prefix part must be no more than 253 bytes')
       if (!subdomainPattern.test(prefix)) messages.push(`prefix part ${SUBDOMAIN_MESSAGE}`)
     }
   } else if (parts.length > 2) {
@@ -99,7 +104,7 @@ export const qualifiedName: Check = (value) => {
     ]
   }
   if (name === '') messages.push('name part must be non-empty')
-  else if (name.length > 63) messages.push('name part must be no more than 63 bytes')
+  else if (isLonger(name, 63)) messages.push('name part must be no more than 63 bytes')
   if (!qualifiedPartPattern.test(name)) messages.push(`name part ${QUALIFIED_MESSAGE}`)
   return messages
 }
@@ -107,7 +112,7 @@ export const qualifiedName: Check = (value) => {
 export const labelValue: Check = (value) => {
   if (value.length <= 63 && labelValuePattern.test(value)) return NONE
   const messages: string[] = []
-  if (value.length > 63) messages.push('must be no more than 63 bytes')
+  if (isLonger(value, 63)) messages.push('must be no more than 63 bytes')
   if (!labelValuePattern.test(value)) messages.push(LABEL_VALUE_MESSAGE)
   return messages
 }
@@ -115,7 +120,7 @@ export const labelValue: Check = (value) => {
 /** Names of container ports and named probe ports. */
 export const portName: Check = (value) => {
   const messages: string[] = []
-  if (value.length > 15) messages.push(tooLong(15))
+  if (isLonger(value, 15)) messages.push(tooLong(15))
   if (!/^[-a-z0-9]+$/.test(value)) {
     messages.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)')
   }
@@ -151,7 +156,7 @@ export const environmentName: Check = (value) =>
 
 export const configMapKey: Check = (value) => {
   const messages: string[] = []
-  if (value.length > 253) messages.push('must be no more than 253 characters')
+  if (isLonger(value, 253)) messages.push('must be no more than 253 characters')
   if (!/^[-._a-zA-Z0-9]+$/.test(value)) messages.push(CONFIG_KEY_MESSAGE)
   if (value === '.') messages.push("must not be '.'")
   if (value === '..') messages.push("must not be '..'")
@@ -182,6 +187,7 @@ const WINDOWS_USER_LIMIT = 104
 const DNS_LABEL_ANY_CASE = '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
 const windowsDomainPattern = new RegExp(
   `^(?:[^\\\\/:*?"<>|.][^\\\\/:*?"<>|]{0,14}|${DNS_LABEL_ANY_CASE}(?:\\.${DNS_LABEL_ANY_CASE})*)$`,
+  'u',
 )
 
 /** `user` or `DOMAIN\\user`. */
@@ -194,12 +200,12 @@ export const windowsUserName: Check = (value) => {
   const user = parts.at(-1)!
   const domain = parts.length === 2 ? parts[0]! : undefined
   const messages: string[] = []
-  if ((domain ?? '').length >= WINDOWS_DOMAIN_LIMIT)
+  if (isLonger(domain ?? '', WINDOWS_DOMAIN_LIMIT - 1))
     messages.push(`runAsUserName's Domain length must be under ${WINDOWS_DOMAIN_LIMIT} characters`)
   if (domain !== undefined && !windowsDomainPattern.test(domain))
     messages.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
   if (user === '') messages.push("runAsUserName's User cannot be empty")
-  else if (user.length > WINDOWS_USER_LIMIT)
+  else if (isLonger(user, WINDOWS_USER_LIMIT))
     messages.push(
       `runAsUserName's User length must not be longer than ${WINDOWS_USER_LIMIT} characters`,
     )

@@ -17,6 +17,7 @@ import { isConvertibleSelector, selectorMatches, validateLabelSelector } from '.
 import { nameCheckOf, validateMetadata, validateMetadataUpdate } from './metadata.ts'
 import {
   configMapKey,
+  dns1035Label,
   dnsLabel,
   dnsSubdomain,
   labelValue,
@@ -24,6 +25,7 @@ import {
   portName,
   qualifiedName,
   underscoreSubdomain,
+  wildcardSubdomain,
   windowsUserName,
 } from './names.ts'
 import { validateNonNegative, validateRange } from './numbers.ts'
@@ -35,6 +37,33 @@ const of = (check: (errors: FieldErrors) => void): string[] => {
   check(errors)
   return text(errors)
 }
+
+test('lengths count bytes; only the NetBIOS name of a domain counts characters: recorded', () => {
+  const isTooLong = (messages: readonly string[]): boolean =>
+    messages.some((message) => /no more than|length must/.test(message))
+  const rows: readonly (readonly [(value: string) => readonly string[], most: number])[] = [
+    [dnsLabel, 63],
+    [dns1035Label, 63],
+    [dnsSubdomain, 253],
+    [underscoreSubdomain, 253],
+    [wildcardSubdomain, 253],
+    [qualifiedName, 63],
+    [(prefix) => qualifiedName(`${prefix}/a`), 253],
+    [labelValue, 63],
+    [portName, 15],
+    [configMapKey, 253],
+    [windowsUserName, 104],
+    [(domain) => windowsUserName(`${domain}\\a`), 255],
+  ]
+  for (const [check, most] of rows) {
+    const fits = 'é'.repeat(Math.floor(most / 2))
+    assert.deepEqual([isTooLong(check(fits)), isTooLong(check(`${fits}é`))], [false, true])
+  }
+  assert.deepEqual(windowsUserName(`${'😀'.repeat(15)}\\a`), [])
+  assert.deepEqual(windowsUserName(`${'😀'.repeat(16)}\\a`), [
+    "runAsUserName's Domain doesn't match the NetBios nor the DNS format",
+  ])
+})
 
 test('names of each sort', () => {
   assert.deepEqual(dnsLabel('a.b'), ['must not contain dots'])

@@ -248,3 +248,10 @@ test('rules of a cron job', () => {
   for (const [rest, errors] of cases)
     assert.deepEqual(createErrors(CRON_JOB, cronJob(rest)), errors)
 })
+
+test('the name of who manages a job is measured in bytes', () => {
+  const errors = (letters: number): string =>
+    createErrors(JOB, job({ managedBy: `a.b/${'é'.repeat(letters)}` })).join()
+  assert.match(errors(30), /spec\.managedBy: Too long: may not be more than 63 bytes/)
+  assert.doesNotMatch(errors(29), /Too long/)
+})

@@ -108,7 +108,7 @@ export function validateSpecFields(
     errors.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified')
   if (spec.managedBy !== undefined) {
     validateDomainPrefixedPath(spec.managedBy, errors, `${field}.managedBy`)
-    if (spec.managedBy.length > 63) errors.tooLong(`${field}.managedBy`, 63)
+    if (Buffer.byteLength(spec.managedBy) > 63) errors.tooLong(`${field}.managedBy`, 63)
   }
   validateCompletionMode(spec, errors, field)
   if (spec.podFailurePolicy) validatePodFailurePolicy(spec, errors, `${field}.podFailurePolicy`)

@@ -224,7 +224,7 @@ export const ingressClass: KindRules<IngressClass> = {
   },
   validate(object, errors) {
     const controller: string = object.spec?.controller ?? ''
-    if (controller.length > 250) errors.tooLong('spec.controller', 250)
+    if (Buffer.byteLength(controller) > 250) errors.tooLong('spec.controller', 250)
     if (controller === '') errors.required('spec.controller')
     else validateDomainPrefixedPath(controller, errors, 'spec.controller')
     const parameters = object.spec?.parameters

@@ -111,3 +111,10 @@ test('what may not change', () => {
   for (const [type, before, after, errors] of cases)
     assert.deepEqual(updateErrors(type, before, after), errors, JSON.stringify(after))
 })
+
+test('the name of a controller is measured in bytes', () => {
+  const errors = (letters: number): string =>
+    createErrors(INGRESS_CLASS, { spec: { controller: `a.b/${'é'.repeat(letters)}` } }).join()
+  assert.match(errors(124), /spec\.controller: Too long: may not be more than 250 bytes/)
+  assert.doesNotMatch(errors(123), /Too long/)
+})

@@ -79,7 +79,7 @@ export function validateDriverName(name: string, errors: FieldErrors, field: str
     errors.required(field)
     return
   }
-  if (name.length > 63) errors.tooLong(field, 63)
+  if (Buffer.byteLength(name) > 63) errors.tooLong(field, 63)
   invalidAll(errors, field, name, dnsSubdomain(name.toLowerCase()))
 }
 

@@ -184,3 +184,12 @@ test('what may not change', () => {
   for (const [type, before, after, errors] of cases)
     assert.deepEqual(updateErrors(type, before, after), errors, JSON.stringify(after))
 })
+
+test('the name of a driver is measured in bytes', () => {
+  const errors = (letters: number): string =>
+    createErrors(CSI_NODE, {
+      spec: { drivers: [{ name: 'é'.repeat(letters), nodeID: 'n' }] },
+    }).join()
+  assert.match(errors(32), /spec\.drivers\[0\]\.name: Too long: may not be more than 63 bytes/)
+  assert.doesNotMatch(errors(31), /Too long/)
+})

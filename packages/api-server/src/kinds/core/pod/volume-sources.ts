@@ -223,7 +223,7 @@ function validateDriverName(name: string, errors: FieldErrors, field: string): v
     errors.required(field)
     return
   }
-  if (name.length > DRIVER_NAME_LIMIT) errors.tooLong(field, DRIVER_NAME_LIMIT)
+  if (Buffer.byteLength(name) > DRIVER_NAME_LIMIT) errors.tooLong(field, DRIVER_NAME_LIMIT)
   invalidAll(errors, field, name, dnsSubdomain(name.toLowerCase()))
 }
 

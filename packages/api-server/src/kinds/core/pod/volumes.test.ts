@@ -115,6 +115,15 @@ test('rules of volumes', () => {
   }
 })
 
+test('the name of a driver is measured in bytes', () => {
+  const errors = (letters: number): string => {
+    const volumes = [{ name: 'v', csi: { driver: 'é'.repeat(letters) } }]
+    return createErrors(POD, { spec: podSpec({}, { volumes }) }).join()
+  }
+  assert.match(errors(32), /csi\.driver: Too long: may not be more than 63 bytes/)
+  assert.doesNotMatch(errors(31), /Too long/)
+})
+
 test('what containers say of mounts, environment and resources', () => {
   const cases: readonly (readonly [Draft, readonly string[]])[] = [
     [
