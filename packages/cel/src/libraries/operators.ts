@@ -53,6 +53,12 @@ function divisor(value: bigint, word: string): bigint {
   return value
 }
 
+function remainder(a: bigint, b: bigint): bigint {
+  // That of the smallest int by -1 would be 0, but the quotient that it is left of overflows.
+  int(a / divisor(b, 'modulus by zero'))
+  return a % b
+}
+
 /** In the order in which the overloads are tried: the first that fits types without a name decides what they are. */
 const ADDITION = [
   declare(
@@ -99,7 +105,7 @@ const ARITHMETIC = [
     uint(a.value / divisor(b.value, 'division by zero')),
   ),
   declare('_/_(double, double): double', (a: number, b: number) => a / b),
-  declare('_%_(int, int): int', (a: bigint, b: bigint) => int(a % divisor(b, 'modulus by zero'))),
+  declare('_%_(int, int): int', remainder),
   declare('_%_(uint, uint): uint', (a: CelUint, b: CelUint) =>
     uint(a.value % divisor(b.value, 'modulus by zero')),
   ),
