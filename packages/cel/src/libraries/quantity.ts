@@ -9,19 +9,21 @@ import type { Value } from '../values/values.ts'
 
 /**
  * Go keeps most amounts as an int64 times a power of ten, and long ones as decimals of any length. The value is the same, but only the first,
- * and only without a power below zero, count as integers.
+ * and only without a power below zero, count as integers, and the double is the product of the two, each of them rounded.
  */
 class QuantityValue extends Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly amount: QuantityAmount
-  /** The power of ten; undefined: a long decimal. */
-  readonly scale: number | undefined
+  /** The power of ten. */
+  readonly scale: number
+  readonly isLong: boolean
   readonly #isComputed: boolean
 
-  constructor(amount: QuantityAmount, scale: number | undefined, isComputed = false) {
+  constructor(amount: QuantityAmount, { scale, isLong }: Form, isComputed = false) {
     super()
     this.amount = amount
     this.scale = scale
+    this.isLong = isLong
     this.#isComputed = isComputed
   }
 
@@ -35,9 +37,11 @@ class QuantityValue extends Opaque {
   }
 }
 
+type Form = Pick<QuantityValue, 'scale' | 'isLong'>
+
 function quantity(text: string): QuantityValue {
   try {
-    return new QuantityValue(parseQuantity(text), scaleOf(text))
+    return new QuantityValue(parseQuantity(text), formOf(text))
   } catch (error) {
     throw new EvaluationError((error as Error).message)
   }
@@ -73,35 +77,45 @@ const BINARY_SUFFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 /** Digits that are read as an int64; with a binary suffix fewer. */
 const MOST_DIGITS = 18
 const MOST_DIGITS_BINARY = 15
+const FINEST_SCALE = -9
+/** Long decimals are rounded to billionths, and keep the power of those. */
+const LONG: Form = { scale: FINEST_SCALE, isLong: true }
+const WHOLE: Form = { scale: 0, isLong: false }
 
 /** Of a quantity as it is written. */
-function scaleOf(text: string): number | undefined {
+function formOf(text: string): Form {
   const [, digits = '', fraction = '', suffix = ''] = /^[+-]?0*(\d*)\.?(\d*)(.*)$/.exec(text)!
   const length = Math.max(digits.length, 1)
   const binary = BINARY_SUFFIXES.indexOf(suffix)
   if (binary >= 0) {
     const ofSuffix = Math.trunc((10 * (binary + 1) * 3) / 10) + 1
-    return fraction === '' && length + ofSuffix <= MOST_DIGITS_BINARY ? 0 : undefined
+    return fraction === '' && length + ofSuffix <= MOST_DIGITS_BINARY ? WHOLE : LONG
   }
-  if (length + fraction.length > MOST_DIGITS) return undefined
+  if (length + fraction.length > MOST_DIGITS) return LONG
   const scale = (DECIMAL_EXPONENTS[suffix] ?? Number(suffix.slice(1))) - fraction.length
-  return scale >= -9 ? scale : undefined
+  return scale >= FINEST_SCALE ? { scale, isLong: false } : LONG
 }
 
-/** Of a sum or difference: the finer of the two, as long as that fits into an int64. */
+/** Of a sum or difference: the finer of the two, long where that does not fit into an int64. */
 function combined(a: QuantityValue, b: QuantityValue, amount: QuantityAmount): QuantityValue {
-  if (a.scale === undefined || b.scale === undefined)
-    return new QuantityValue(amount, undefined, true)
-  const scale =
-    b.amount.sign === 0 ? a.scale : a.amount.sign === 0 ? b.scale : Math.min(a.scale, b.scale)
-  const unit = 10n ** BigInt(scale + 9)
-  const count = amount.nanos / unit
-  const fits = count <= MAX_INT && count >= MIN_INT
-  return new QuantityValue(amount, fits ? scale : undefined, true)
+  const finer = Math.min(a.scale, b.scale)
+  if (a.isLong || b.isLong) return new QuantityValue(amount, { scale: finer, isLong: true }, true)
+  const scale = b.amount.sign === 0 ? a.scale : a.amount.sign === 0 ? b.scale : finer
+  const count = countOf(amount, scale)
+  const isLong = count > MAX_INT || count < MIN_INT
+  return new QuantityValue(amount, { scale, isLong }, true)
 }
 
-function integerOf({ amount, scale }: QuantityValue): bigint | undefined {
-  if (scale === undefined || scale < 0) return undefined
+function countOf({ nanos }: QuantityAmount, scale: number): bigint {
+  return nanos / 10n ** BigInt(scale - FINEST_SCALE)
+}
+
+function asDouble({ amount, scale }: QuantityValue): number {
+  return Number(countOf(amount, scale)) * Number(`1e${scale}`)
+}
+
+function integerOf({ amount, scale, isLong }: QuantityValue): bigint | undefined {
+  if (isLong || scale < 0) return undefined
   const whole = amount.nanos / BILLION
   return !amount.isInteger || whole > MAX_INT || whole < MIN_INT ? undefined : whole
 }
@@ -113,7 +127,7 @@ function asInteger(value: QuantityValue): bigint {
 }
 
 const ofInt = (value: bigint): QuantityValue =>
-  new QuantityValue(new QuantityAmount(value * BILLION, 'DecimalSI'), 0)
+  new QuantityValue(new QuantityAmount(value * BILLION, 'DecimalSI'), WHOLE)
 
 const BINARY: Readonly<Record<string, (a: QuantityValue, b: QuantityValue) => Value>> = {
   isGreaterThan: (a, b) => a.amount.compare(b.amount) > 0,
@@ -140,9 +154,7 @@ export const QUANTITIES: Library = {
       (value: QuantityValue) => integerOf(value) !== undefined,
     ),
     declare('kubernetes.Quantity.asInteger(): int', asInteger),
-    declare('kubernetes.Quantity.asApproximateFloat(): double', ({ amount }: QuantityValue) =>
-      amount.toNumber(),
-    ),
+    declare('kubernetes.Quantity.asApproximateFloat(): double', asDouble),
     ...Object.entries(BINARY).map(([name, evaluate]) => {
       const result = name === 'compareTo' ? 'int' : 'bool'
       return declare(`kubernetes.Quantity.${name}(kubernetes.Quantity): ${result}`, evaluate)
