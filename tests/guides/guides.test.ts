@@ -97,7 +97,7 @@ test('the program of write-a-controller.md greets in a cluster, and stops when i
   }
 })
 
-/** `production`, `addCleanUp` and `addReferences` of the guide, in the same way. */
+/** `production`, `addCleanUp`, `addReferences` and the webhooks of the guide, in the same way. */
 test('the further parts of write-a-controller.md work in a cluster on virtual time', () => {
   const target = programs.get('write-a-controller.md')!
   const source = readFileSync(join(import.meta.dirname, 'next-parts.ts'), 'utf8')

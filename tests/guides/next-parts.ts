@@ -6,6 +6,7 @@ import { createCluster } from '@gyropilot/cluster'
 import { installDefinition } from '@gyropilot/runtime'
 import { greetingDefinition, greetings } from './greeting.ts'
 import { addCleanUp, addReferences, production } from './next.ts'
+import { webhooks } from './webhooks.ts'
 
 test('the next parts', async () => {
   const cluster = await createCluster({ seed: 'next', nodes: 0 })
@@ -52,4 +53,23 @@ test('the next parts', async () => {
   await ended
   const released = await client.resource(resources.leases, 'default').get('greetings.example.com')
   assert.equal(released.spec?.holderIdentity ?? '', '')
+})
+
+test('the webhook adds a label to those that are there, and lets deletions pass', async () => {
+  const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' }
+  const greeting = { metadata: { name: 'a', labels: { mine: 'yes' } }, spec: { who: 'world' } }
+  const verdict = async (request: object) => {
+    const body = JSON.stringify({ ...review, request: { uid: 'u', ...request } })
+    const answer = await webhooks({ method: 'POST', target: '/greetings', body })
+    return JSON.parse(answer!.body).response
+  }
+  const created = await verdict({ operation: 'CREATE', object: greeting, oldObject: null })
+  assert.deepEqual(created.warnings, ['be more specific'])
+  assert.deepEqual(JSON.parse(Buffer.from(created.patch, 'base64').toString()), [
+    { op: 'add', path: '/metadata/labels/example.com~1checked', value: 'true' },
+  ])
+  const deleted = await verdict({ operation: 'DELETE', object: null, oldObject: greeting })
+  assert.deepEqual(deleted, { uid: 'u', allowed: true })
+  const empty = { ...greeting, spec: { who: '' } }
+  assert.equal((await verdict({ operation: 'UPDATE', object: empty })).allowed, false)
 })

@@ -16,9 +16,9 @@ export interface AdmissionRequest<T extends KubernetesObject = KubernetesObject>
   readonly namespace?: string
   /** Empty for an object that gets its name from the server. */
   readonly name?: string
-  /** Absent for a deletion. */
+  /** Of creations and updates; absent for a deletion. */
   readonly object?: T
-  /** Of updates and deletions. */
+  /** Of updates and deletions; absent for a creation. */
   readonly oldObject?: T
   readonly userInfo: { readonly username?: string; readonly groups?: readonly string[] }
   /** Nothing will be stored: side effects are out of place. */
@@ -43,11 +43,16 @@ export function admissionWebhook<T extends KubernetesObject>(admit: Admit<T>): W
     apiVersion: 'admission.k8s.io/v1',
     async respond(request) {
       const warnings: string[] = []
-      const asked = { ...request, warn: (text: string) => void warnings.push(text) }
+      const asked = { ...withoutNulls(request), warn: (text: string) => void warnings.push(text) }
       const answer = await verdict(asked as unknown as AdmissionRequest<T>, admit)
       return { ...answer, ...(warnings.length > 0 && { warnings }) }
     },
   }
+}
+
+/** API servers write what a request does not have as null: the object of a deletion, the old one of a creation. */
+function withoutNulls(request: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
 }
 
 async function verdict<T extends KubernetesObject>(
@@ -58,7 +63,8 @@ async function verdict<T extends KubernetesObject>(
   const sent = structuredClone(request.object)
   try {
     const object = await admit(request)
-    if (object === undefined || sent === undefined) return { allowed: true }
+    // Who writes plain JavaScript may well answer null for nothing.
+    if (!object || sent === undefined) return { allowed: true }
     const patch = createJsonPatch(sent, object)
     if (patch.length === 0) return { allowed: true }
     return {

@@ -11,7 +11,8 @@ export type Convert = (
 
 interface ConversionRequest {
   readonly desiredAPIVersion: string
-  readonly objects: readonly KubernetesObject[]
+  /** A Go list: an empty one may be null. */
+  readonly objects: readonly KubernetesObject[] | null
 }
 
 /** Between the versions of a CustomResourceDefinition. What it throws for one object fails the request for all of them. */
@@ -23,7 +24,7 @@ export function conversionWebhook(convert: Convert): Webhook {
       const { desiredAPIVersion, objects } = request as unknown as ConversionRequest
       try {
         const convertedObjects = await Promise.all(
-          objects.map(async (object) => {
+          (objects ?? []).map(async (object) => {
             if (object.apiVersion === desiredAPIVersion) return object
             return { ...(await convert(object, desiredAPIVersion)), apiVersion: desiredAPIVersion }
           }),

@@ -26,8 +26,18 @@ async function reviewed(webhook: Webhook, request: object) {
   return response
 }
 
-const admitted = (admit: Admit<Website>, request: object = {}) =>
-  reviewed(admissionWebhook(admit), { operation: 'CREATE', object: website('a'), ...request })
+/** What API servers send: what a request does not have is null. */
+const creation = {
+  operation: 'CREATE',
+  object: website('a'),
+  oldObject: null,
+  dryRun: false,
+  options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
+}
+const deletion = { ...creation, operation: 'DELETE', object: null, oldObject: website('a') }
+
+const admitted = (admit: Admit<Website>, request: object = creation) =>
+  reviewed(admissionWebhook(admit), request)
 
 test('what an admission webhook returns is the answer: nothing, the object, or another one as a patch', async () => {
   assert.deepEqual(await admitted(() => {}), { uid: 'u', allowed: true })
@@ -44,15 +54,32 @@ test('an object that is edited in its place is a patch, too', async () => {
   assert.deepEqual(applyJsonPatch(website('a'), patch), { ...website('a'), spec: { html: 'x' } })
 })
 
-test('a deletion has nothing to patch', async () => {
-  const deletion = { operation: 'DELETE', object: undefined, oldObject: website('a') }
-  const seen: unknown[] = []
-  const answer = await admitted(({ object, oldObject, operation }) => {
-    seen.push(object, oldObject?.metadata?.name, operation)
-    return oldObject
-  }, deletion)
+test('of a deletion nothing is patched, whatever is returned', async () => {
+  for (const returned of [undefined, null, website('b')]) {
+    const answer = await admitted(() => returned as Website | undefined, deletion)
+    assert.deepEqual(answer, { uid: 'u', allowed: true })
+  }
+  const edited = await admitted(
+    ({ oldObject }) => Object.assign(oldObject!, { spec: {} }),
+    deletion,
+  )
+  assert.deepEqual(edited, { uid: 'u', allowed: true })
+})
+
+test('null for nothing is an answer like none', async () => {
+  const answer = await admitted(() => null as unknown as Website)
   assert.deepEqual(answer, { uid: 'u', allowed: true })
-  assert.deepEqual(seen, [undefined, 'a', 'DELETE'])
+})
+
+test('what a request does not have is absent, though servers send null', async () => {
+  const absent: (readonly string[])[] = []
+  const look: Admit<Website> = ({ object, oldObject, options }) => {
+    const parts = Object.entries({ object, oldObject, options })
+    absent.push(parts.filter(([, part]) => part === undefined).map(([name]) => name))
+  }
+  await admitted(look, { ...creation, options: null })
+  await admitted(look, deletion)
+  assert.deepEqual(absent, [['oldObject', 'options'], ['object']])
 })
 
 test('what an admission webhook throws refuses: with its text, its Status, or as a panic', async () => {
@@ -100,7 +127,7 @@ test('warnings are told with every verdict', async () => {
 test('a conversion webhook converts all objects or none, and leaves alone those of the version asked for', async () => {
   const v1 = { apiVersion: 'example.com/v1', kind: 'Website', metadata: { name: 'a' } }
   const v2 = { ...v1, apiVersion: 'example.com/v2' }
-  const convert = (objects: object[], fails = false) =>
+  const convert = (objects: object[] | null, fails = false) =>
     reviewed(
       conversionWebhook(async (object, apiVersion) => {
         if (fails) throw new Error('no way')
@@ -116,6 +143,8 @@ test('a conversion webhook converts all objects or none, and leaves alone those 
     ],
     result: { status: 'Success' },
   })
+  const nothing = { uid: 'u', convertedObjects: [], result: { status: 'Success' } }
+  assert.deepEqual(await convert(null), nothing)
   assert.deepEqual(await convert([v2, v1], true), {
     uid: 'u',
     result: { status: 'Failure', message: 'no way' },
