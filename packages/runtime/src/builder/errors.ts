@@ -17,6 +17,11 @@ export const controllerErrors = defineErrors({
     meaning: 'A read asked the cache for something that only the API server can answer.',
     remedy: 'Start the cache first, register the index, or read with the live client.',
   },
+  KIND_NOT_SERVED: {
+    exitCode: 1,
+    meaning: 'A read asked the cache for a kind that the API server does not have.',
+    remedy: 'Install its definition; the next read asks the server again.',
+  },
   OWNER_INVALID: {
     exitCode: 1,
     meaning: 'An owner reference cannot be set or removed.',

@@ -60,6 +60,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #hasTransform: boolean
   #onWatchError: ((error: unknown) => void) | undefined
   #state: 'new' | 'started' | 'stopped' = 'new'
+  #reflector: Reflector<T> | undefined
   #drainScheduled = false
   /** A list is being taken in over more than one turn. */
   #draining: Promise<void> | undefined
@@ -167,7 +168,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       ...options
     } = this.#options
     mutationDetector?.start(signal)
-    const reflector = new Reflector<T>({
+    this.#reflector = new Reflector<T>({
       ...options,
       sink: this.#sink(),
       onDecoded: this.#shareSubtrees(),
@@ -176,11 +177,16 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       resync: { periodMs: this.#resyncs.checkPeriodMs, tick: () => this.#resync() },
       onWatchError: this.#onWatchError,
     })
-    await reflector.run(signal)
+    await this.#reflector.run(signal)
     // What is behind a list that takes its time is taken in by the same work.
     await this.#draining
     this.#state = 'stopped'
     for (const handler of this.#handlers) this.#remove(handler)
+  }
+
+  /** After a failure: asks the server again at once. Otherwise nothing. */
+  tryNow(): void {
+    this.#reflector?.tryNow()
   }
 
   #refuseWhenStarted(): void {

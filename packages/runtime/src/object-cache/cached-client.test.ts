@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import type { ConfigMap } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
@@ -6,7 +7,7 @@ import { isNotFound } from '@gyropilot/client'
 import { SeededRandom } from '@gyropilot/foundation'
 import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { configMap, websites } from '../builder/fixtures.ts'
-import { FakeServer, keysOf, testClock } from '../testing/index.ts'
+import { FakeServer, keysOf, statusError, testClock } from '../testing/index.ts'
 import { CachedClient, withSignal } from './cached-client.ts'
 import type { CachedClientOptions } from './cached-client.ts'
 import { ObjectCache } from './object-cache.ts'
@@ -102,6 +103,56 @@ test('a read whose cache does not fill ends with its signal', async () => {
     code: 'CACHE_SYNC_FAILED',
     message: 'Timeout: failed waiting for ConfigMap Informer to sync',
   })
+})
+
+test('a read of a kind that is not served fails at once, and the next one asks again', async () => {
+  for (const defaultNamespaces of [undefined, { default: {}, other: {} }]) {
+    const { server, clock, cache, configMaps, start, stop } = caching({ defaultNamespaces })
+    server.put(resources.configmaps, configMap('a'))
+    server.onRequest = () => {
+      throw statusError(404, 'NotFound', 'the server could not find the requested resource')
+    }
+    // Who watches it as well, and what they look for, stays.
+    cache.indexField(resources.configmaps, 'name', ({ metadata }) => [metadata!.name!])
+    start()
+    const fromMs = clock.monotonicMs()
+    const { signal } = new AbortController()
+    for (let i = 0; i < 3; i++) {
+      const reads = [configMaps('default').get('a', { signal }), configMaps('default').list()]
+      for (const read of reads)
+        await assert.rejects(read, (error: Error & { code?: string }) => {
+          assert.equal(error.code, 'KIND_NOT_SERVED')
+          assert.equal(error.message, 'no matches for kind "ConfigMap" in version "v1"')
+          return !isNotFound(error)
+        })
+    }
+    server.onRequest = undefined
+    assert.equal((await configMaps('default').get('a')).metadata?.name, 'a')
+    const { items } = await configMaps('default').list({ fieldSelector: 'name=a' })
+    assert.equal(items.length, 1)
+    assert.equal(clock.monotonicMs(), fromMs, 'nothing was waited for')
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+    await stop()
+  }
+})
+
+test('a read that is forbidden waits, and asks no more often for it', async () => {
+  const { server, clock, configMaps, start, stop } = caching()
+  server.put(resources.configmaps, configMap('a'))
+  let forbidden = 0
+  server.onRequest = ({ verb }) => {
+    if (verb === 'list') forbidden++
+    throw statusError(403, 'Forbidden')
+  }
+  start()
+  const reads = [1, 2, 3].map(() => configMaps('default').get('a'))
+  await clock.advance(0)
+  assert.equal(forbidden, 1)
+  server.onRequest = undefined
+  await clock.advance(60_000)
+  const names = (await Promise.all(reads)).map(({ metadata }) => metadata?.name)
+  assert.deepEqual(names, ['a', 'a', 'a'])
+  await stop()
 })
 
 test('reads are frozen: an edit throws where it is made; or copies for each reader; or shared', async () => {

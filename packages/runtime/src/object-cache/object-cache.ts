@@ -77,7 +77,10 @@ export class ObjectCache implements InformerFactory, Runnable {
     this.informer(type).addFieldIndex(field, valuesOf)
   }
 
-  /** The cache of the kind once it is filled; starts it where nobody has. */
+  /**
+   * The cache of the kind once it is filled; starts it where nobody has. Rejects with CACHE_SYNC_FAILED when a signal ends the wait,
+   * and with KIND_NOT_SERVED as soon as the server says that it has no such kind.
+   */
   async filled<T extends KubernetesObject>(
     type: ResourceType<T>,
     options: { readonly metadataOnly?: boolean; readonly signal?: AbortSignal } = {},
@@ -97,7 +100,7 @@ export class ObjectCache implements InformerFactory, Runnable {
     if (cache.hasSynced()) return cache
     // Of a cache that has stopped nothing is filled any more.
     using either = anySignal([options.signal, running])
-    if (await cache.whenSynced(either.signal)) return cache
+    if (await cache.whenFilled(either.signal)) return cache
     throw controllerErrors.make(
       'CACHE_SYNC_FAILED',
       `Timeout: failed waiting for ${type.kind} Informer to sync`,

@@ -1,7 +1,9 @@
-import { deepFreeze } from '@gyropilot/foundation'
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { groupResourceOf, parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
+import { apiVersionOf, groupResourceOf, parseFieldQuery, parseLabelQuery } from '@gyropilot/api'
+import { isNotFound } from '@gyropilot/client'
+import { anySignal, deepFreeze } from '@gyropilot/foundation'
 import { MutationDetector } from '../cache/mutation-detector.ts'
+import { logWatchError } from '../cache/reflector/watch-errors.ts'
 import { SharedInformer } from '../cache/shared-informer.ts'
 import { controllerErrors } from '../builder/errors.ts'
 import type {
@@ -31,6 +33,9 @@ export class TypeCache<T extends KubernetesObject> implements Informer<T> {
     readonly scope: ResolvedScope
     readonly informer: SharedInformer<T>
   }[]
+  readonly #waiting = new Set<AbortController>()
+  /** The server has last said that it has no such collection. */
+  #notServed = false
 
   constructor(
     type: ResourceType<T>,
@@ -39,9 +44,14 @@ export class TypeCache<T extends KubernetesObject> implements Informer<T> {
     options: ObjectCacheOptions,
   ) {
     this.type = type
+    const logger = options.logger.with({ resource: groupResourceOf(type) })
+    const onWatchError = (error: unknown): void => {
+      logWatchError(logger, error)
+      if (isNotFound(error)) this.#refuseWaiting()
+    }
     this.#parts = scopes.map((scope) => ({
       scope,
-      informer: informerOf(type, metadataOnly, scope, options),
+      informer: informerOf(type, metadataOnly, scope, options, onWatchError),
     }))
     this.lister = {
       get: (namespace, name) =>
@@ -67,6 +77,25 @@ export class TypeCache<T extends KubernetesObject> implements Informer<T> {
       this.#parts.map(({ informer }) => informer),
       signal,
     )
+  }
+
+  /**
+   * Resolves once it is filled. Rejects with KIND_NOT_SERVED as soon as the server says that there is no such kind (404): only a
+   * definition can help, and the next call asks again. Of a refusal (403) and of failures it waits for the end, as they
+   * may end any time. False when `signal` aborts first.
+   */
+  async whenFilled(signal: AbortSignal): Promise<boolean> {
+    const refusal = new AbortController()
+    using either = anySignal([signal, refusal.signal])
+    this.#waiting.add(refusal)
+    if (this.#notServed) this.#askAgain()
+    try {
+      const filled = await this.whenSynced(either.signal)
+      if (!filled && refusal.signal.aborted) throw refusal.signal.reason
+      return filled
+    } finally {
+      this.#waiting.delete(refusal)
+    }
   }
 
   /** Of a cache of several namespaces there is no such thing: empty. */
@@ -124,6 +153,21 @@ export class TypeCache<T extends KubernetesObject> implements Informer<T> {
     return found
   }
 
+  #askAgain(): void {
+    this.#notServed = false
+    for (const { informer } of this.#parts) informer.tryNow()
+  }
+
+  #refuseWaiting(): void {
+    this.#notServed = true
+    const kind = `kind ${JSON.stringify(this.type.kind)}`
+    const version = JSON.stringify(apiVersionOf(this.type))
+    const text = `no matches for ${kind} in version ${version}`
+    // Not with the answer as its cause: that a kind is missing must not be taken for a missing object.
+    const error = controllerErrors.make('KIND_NOT_SERVED', text)
+    for (const waiting of this.#waiting) waiting.abort(error)
+  }
+
   #partOf(namespace: string | undefined, verb: 'get' | 'list', name?: string) {
     const only = this.#parts[0]
     if (only !== undefined && only.scope.namespace === undefined) return only
@@ -156,6 +200,7 @@ function informerOf<T extends KubernetesObject>(
   metadataOnly: boolean,
   scope: ResolvedScope,
   options: ObjectCacheOptions,
+  onWatchError: (error: unknown) => void,
 ): SharedInformer<T> {
   const { client, clock, random, logger, watchList, firstList, onAltered, onInconsistentList } =
     options
@@ -176,6 +221,7 @@ function informerOf<T extends KubernetesObject>(
     firstList,
     watchBookmarks,
     onInconsistentList,
+    onWatchError,
     mutationDetector: onAltered && new MutationDetector({ clock, name, onAltered }),
     transform: scope.transform as ((object: T) => T) | undefined,
     // Many informers of one age should not resync in one moment.

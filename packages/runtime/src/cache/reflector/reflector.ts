@@ -1,9 +1,9 @@
 import type { KubernetesObject, ObjectList, ResourceType } from '@gyropilot/api'
 import { groupResourceOf } from '@gyropilot/api'
-import { TransportError, isDecodedForCaller, isExpired, isTooManyRequests } from '@gyropilot/client'
+import { isDecodedForCaller, isExpired, isTooManyRequests } from '@gyropilot/client'
 import type { Client, Decoding, ListOptions, ResourceClient } from '@gyropilot/client'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
-import { every, sleep } from '@gyropilot/foundation'
+import { anySignal, every, sleep } from '@gyropilot/foundation'
 import { inTurns } from '../../turn.ts'
 import { listPages } from './list-pages.ts'
 import { ReflectorBackoff } from './reflector-backoff.ts'
@@ -14,6 +14,7 @@ import {
   isInternalError,
   isVersionUnavailable,
   isWorthWaiting,
+  logWatchError,
 } from './watch-errors.ts'
 import { closeStream, followStream } from './watch-stream.ts'
 import type { Stream, StreamEnd, StreamReader, StreamTarget } from './watch-stream.ts'
@@ -98,6 +99,7 @@ export class Reflector<T extends KubernetesObject> {
   readonly #backoff: ReflectorBackoff
   readonly #internalErrors: InternalErrorBudget
   readonly #firstVersion: '' | '0'
+  #waiting = new AbortController()
   #lastVersion = ''
   #versionUnavailable = false
   #serverPaginates = false
@@ -133,8 +135,15 @@ export class Reflector<T extends KubernetesObject> {
         if (signal.aborted) return
         this.#report(error)
       }
-      await this.#pause(signal).catch(() => {})
+      this.#waiting = new AbortController()
+      using either = anySignal([signal, this.#waiting.signal])
+      await this.#pause(either.signal).catch(() => {})
     }
+  }
+
+  /** Ends the wait for the next round, where there is one: somebody needs to know now whether it goes better. */
+  tryNow(): void {
+    this.#waiting.abort()
   }
 
   async #round(signal: AbortSignal): Promise<void> {
@@ -382,9 +391,6 @@ export class Reflector<T extends KubernetesObject> {
 
   #report(error: unknown): void {
     if (this.#options.onWatchError !== undefined) this.#options.onWatchError(error)
-    else if (isExpired(error)) this.#logger.verbosity(4).info('Watch closed', { error })
-    else if (error instanceof TransportError && error.code === 'EOF')
-      this.#logger.verbosity(1).info('Watch ended early', { error })
-    else this.#logger.error(error, 'Failed to watch')
+    else logWatchError(this.#logger, error)
   }
 }

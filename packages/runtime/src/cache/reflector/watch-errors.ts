@@ -1,10 +1,12 @@
 import {
   StatusError,
+  TransportError,
   hasCause,
   isConnectionRefused,
   isExpired,
   isTooManyRequests,
 } from '@gyropilot/client'
+import type { Logger } from '@gyropilot/foundation'
 
 /** The server no longer has this resourceVersion, or does not have it yet: ask without one. */
 export function isVersionUnavailable(error: unknown): boolean {
@@ -56,4 +58,12 @@ export class InternalErrorBudget {
     this.#firstMs = undefined
     return false
   }
+}
+
+/** What becomes of an error that ends a round, where nobody else is told of it. */
+export function logWatchError(logger: Logger, error: unknown): void {
+  if (isExpired(error)) logger.verbosity(4).info('Watch closed', { error })
+  else if (error instanceof TransportError && error.code === 'EOF')
+    logger.verbosity(1).info('Watch ended early', { error })
+  else logger.error(error, 'Failed to watch')
 }
