@@ -26,7 +26,7 @@ export interface CacheScope {
   readonly watchBookmarks?: boolean
 }
 
-/** By namespace, with what is particular to it. */
+/** By namespace, with what is particular to it; `''`: all others. None at all: all namespaces. */
 export type NamespaceScopes = Readonly<Record<string, CacheScope>>
 
 /** What of one type is cached. */
@@ -58,7 +58,7 @@ export interface ObjectCacheOptions extends CacheScope {
 }
 
 export interface ResolvedScope extends CacheScope {
-  /** Undefined: all, or cluster-scoped. */
+  /** Undefined: all, all but those of other scopes, or cluster-scoped. */
   readonly namespace: string | undefined
 }
 
@@ -77,14 +77,25 @@ export function scopesOf(options: ObjectCacheOptions, type: ResourceType): Resol
     (scope) => groupResourceOf(scope.type) === groupResourceOf(type),
   )
   const namespaces = type.namespaced ? (byType?.namespaces ?? options.defaultNamespaces) : undefined
-  if (namespaces === undefined) {
-    return [{ namespace: undefined, ...merged([byType, options]) }]
-  }
-  return Object.entries(namespaces).map(([namespace, scope]) => {
+  const named = Object.keys(namespaces ?? {})
+  if (named.length === 0) return [{ namespace: undefined, ...merged([byType, options]) }]
+  return Object.entries(namespaces!).map(([namespace, scope]) => {
     const own = byType?.namespaces === undefined ? undefined : scope
     const fallback = options.defaultNamespaces?.[namespace]
-    return { namespace, ...merged([own, byType, fallback, options]) }
+    const settings = merged([own, byType, fallback, options])
+    return namespace === '' ? allBut(named, settings) : { namespace, ...settings }
   })
+}
+
+/** What another scope has is not cached twice. */
+function allBut(named: readonly string[], settings: CacheScope): ResolvedScope {
+  const others = named.filter((name) => name !== '').map((name) => `metadata.namespace!=${name}`)
+  const terms = [...others, ...(settings.fieldSelector ? [settings.fieldSelector] : [])]
+  return {
+    ...settings,
+    namespace: undefined,
+    ...(terms.length > 0 && { fieldSelector: terms.join(',') }),
+  }
 }
 
 /** Each setting from the first that has it. */

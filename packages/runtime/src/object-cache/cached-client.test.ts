@@ -335,6 +335,36 @@ test('by namespace there is an informer each; other namespaces are unknown to th
   await stop()
 })
 
+test('no namespaces, and the empty one, are all of them; beside others it is the rest', async () => {
+  for (const [defaultNamespaces, asked] of [
+    [{}, ['/api/v1/configmaps undefined']],
+    [{ '': {} }, ['/api/v1/configmaps undefined']],
+    [
+      { one: {}, '': { fieldSelector: 'metadata.name=a' }, two: {} },
+      [
+        '/api/v1/configmaps metadata.namespace!=one,metadata.namespace!=two,metadata.name=a',
+        '/api/v1/namespaces/one/configmaps undefined',
+        '/api/v1/namespaces/two/configmaps undefined',
+      ],
+    ],
+  ] as const) {
+    const { server, configMaps, start, stop } = caching({ defaultNamespaces })
+    for (const namespace of ['one', 'two', 'three'])
+      server.put(resources.configmaps, inNamespace(namespace, 'a'))
+    start()
+    const keys = ['one/a', 'three/a', 'two/a']
+    assert.deepEqual(keysOf((await configMaps().list()).items), keys)
+    assert.deepEqual(keysOf((await configMaps('three').list()).items), ['three/a'])
+    for (const namespace of ['one', 'three'])
+      assert.ok(await configMaps(namespace).get('a'), namespace)
+    const paths = server
+      .requested('watch')
+      .map(({ path, options }) => `${path} ${options['fieldSelector']}`)
+    assert.deepEqual(paths.toSorted(), asked)
+    await stop()
+  }
+})
+
 test('first lists ask for any version, or for the latest', async () => {
   for (const [firstList, resourceVersion] of [
     ['any', '0'],

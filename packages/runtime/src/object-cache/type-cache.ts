@@ -169,9 +169,8 @@ export class TypeCache<T extends KubernetesObject> implements Informer<T> {
   }
 
   #partOf(namespace: string | undefined, verb: 'get' | 'list', name?: string) {
-    const only = this.#parts[0]
-    if (only !== undefined && only.scope.namespace === undefined) return only
-    const part = this.#parts.find(({ scope }) => scope.namespace === namespace)
+    const own = this.#parts.find(({ scope }) => scope.namespace === namespace)
+    const part = own ?? this.#parts.find(({ scope }) => scope.namespace === undefined)
     if (part !== undefined) return part
     const what = name === undefined ? (namespace ?? '') : `${namespace ?? ''}/${name}`
     throw controllerErrors.make(

@@ -101,10 +101,10 @@ for (const [verb, options, message] of REFUSED) {
   })
 }
 
-test('of a field selector it knows equality, in lists and in watches', async () => {
+test('of a field selector it knows equality and its contrary, in lists and in watches', async () => {
   const server = new FakeServer()
   const deployments = server.resource(type, 'default')
-  const fieldSelector = 'metadata.name=web,spec.replicas=2'
+  const fieldSelector = 'metadata.name!=other,spec.replicas=2'
   const watch = await deployments.watch({ fieldSelector })
   const named = (name: string, replicas: number): Deployment =>
     deployment({ metadata: { namespace: 'default', name }, spec: { replicas } })

@@ -30,7 +30,7 @@ const PAGE_SIZE = 500
 /**
  * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
  * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors of labels, of fields
- * only those that ask for equality and do not change, and merges strategic patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
+ * only those that ask for equality or its contrary and do not change, and merges strategic patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
  */
 export class FakeServer implements Client {
   readonly requests: FakeRequest[] = []
@@ -169,11 +169,14 @@ function selected(
   { fieldSelector = '' }: Pick<ListOptions, 'fieldSelector'> = {},
 ): readonly KubernetesObject[] {
   if (fieldSelector === '') return objects
-  const terms = fieldSelector.split(',').map((term) => term.split('='))
+  const terms = fieldSelector.split(',').map((term) => term.split(/(!=|=)/))
   const valueAt = (object: KubernetesObject, path = ''): unknown =>
     path.split('.').reduce<unknown>((at, field) => (at as Record<string, unknown>)?.[field], object)
   return objects.filter((object) =>
-    terms.every(([path, value]) => String(valueAt(object, path) ?? '') === value),
+    terms.every(
+      ([path, operator, value]) =>
+        (String(valueAt(object, path) ?? '') === value) === (operator === '='),
+    ),
   )
 }
 
