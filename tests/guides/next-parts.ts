@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import { createCluster } from '@gyropilot/cluster'
-import { installDefinition } from '@gyropilot/runtime'
+import { ControllerManager, buildController, installDefinition } from '@gyropilot/runtime'
 import { greetingDefinition, greetings } from './greeting.ts'
 import { addCleanUp, addReferences, production } from './next.ts'
+import { reconciler } from './rules.ts'
 import { webhooks } from './webhooks.ts'
 
 test('the next parts', async () => {
@@ -72,4 +73,44 @@ test('the webhook adds a label to those that are there, and lets deletions pass'
   assert.deepEqual(deleted, { uid: 'u', allowed: true })
   const empty = { ...greeting, spec: { who: '' } }
   assert.equal((await verdict({ operation: 'UPDATE', object: empty })).allowed, false)
+})
+
+test('the rules keep a ConfigMap, and have nothing to do when it is right', async () => {
+  const cluster = await createCluster({ seed: 'rules', nodes: 0 })
+  const { client, clock, random } = cluster
+  const stop = new AbortController()
+  const { signal } = stop
+  const installed = installDefinition(client, greetingDefinition, { clock, random, signal })
+  await cluster.advance(1_000)
+  await installed
+  const manager = new ControllerManager({ client, clock, random })
+  const results: unknown[] = []
+  buildController(manager)
+    .for(greetings)
+    .owns(resources.configmaps)
+    .complete(async (request, context) => {
+      const result = await reconciler(request, context)
+      results.push(result?.error)
+    })
+  const ended = manager.start(signal)
+  const all = manager.client.resource(greetings, 'default')
+  await all.create({ metadata: { name: 'a' }, spec: { who: 'you' } })
+  await cluster.advance(1_000)
+  const configMaps = client.resource(resources.configmaps, 'default')
+  const first = await configMaps.get('a')
+  assert.deepEqual(first.data, { text: 'Hello, you!' })
+  assert.equal(first.metadata.ownerReferences[0].kind, 'Greeting')
+  await configMaps.patch('a', { type: 'merge', value: { metadata: { labels: { mine: 'yes' } } } })
+  await all.patch('a', { type: 'merge', value: { spec: { who: 'all' } } })
+  await cluster.advance(1_000)
+  const second = await configMaps.get('a')
+  assert.deepEqual(
+    [second.data, second.metadata.labels],
+    [{ text: 'Hello, all!' }, { mine: 'yes' }],
+  )
+  assert.ok(results.length > 2)
+  assert.deepEqual(new Set(results), new Set([undefined]))
+  stop.abort()
+  await cluster.advance(1_000)
+  await ended
 })
