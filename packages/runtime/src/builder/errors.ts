@@ -5,7 +5,8 @@ export const controllerErrors = defineErrors({
   CONTROLLER_INVALID: {
     exitCode: 1,
     meaning: 'A controller was built from parts that do not make one.',
-    remedy: 'Give it For(), or Named() with Watches(), each once, and a name of its own.',
+    remedy:
+      'Give it For(), or Named() with Watches(), each once, a name of its own, and numbers for its limits.',
   },
   CACHE_SYNC_FAILED: {
     exitCode: 1,

@@ -99,6 +99,44 @@ test('where caches do not fill the queue is shut down, and nothing is left to li
   assert.equal(getEventListeners(asked[0]!, 'abort').length, 0)
 })
 
+test('a limit of 0 is one that was not set: one worker, 2 min for the caches, any time for a reconcile', async () => {
+  for (const maxConcurrentReconciles of [0, -1]) {
+    const limits = { maxConcurrentReconciles, reconciliationTimeoutMs: 0, cacheSyncTimeoutMs: 0 }
+    const running: string[] = []
+    let aborted = false
+    const reconciler: Reconciler = async ({ name }, { signal }) => {
+      running.push(name)
+      await sleep(clock, 3_600_000, signal).catch(() => (aborted = true))
+    }
+    const source = {
+      whenSynced: (signal: AbortSignal) => sleep(clock, 60_000, signal).then(() => true),
+    }
+    const { loop, clock, stop } = looping(reconciler, limits, { source, keys: ['x/a', 'x/b'] })
+    const ended = loop.start(stop.signal)
+    await clock.advance(3_000_000)
+    assert.deepEqual([running, aborted], [['a'], false])
+    stop.abort()
+    await clock.advance(0)
+    await ended
+  }
+})
+
+test('a limit that is no number, and a part of a worker, are refused', () => {
+  for (const limits of [
+    { maxConcurrentReconciles: Number.NaN },
+    { maxConcurrentReconciles: 1.5 },
+    { maxConcurrentReconciles: Infinity },
+    { cacheSyncTimeoutMs: Number.NaN },
+    { reconciliationTimeoutMs: Number.NaN },
+  ]) {
+    const [name, value] = Object.entries(limits)[0]!
+    assert.throws(() => looping(() => {}, limits), {
+      code: 'CONTROLLER_INVALID',
+      message: new RegExp(`^${name} must be a (whole )?number, not ${value}$`),
+    })
+  }
+})
+
 const TIMEOUT = { reconciliationTimeoutMs: 1_000 }
 
 test('a timeout is counted where the reconcile failed after it, and only there', async () => {

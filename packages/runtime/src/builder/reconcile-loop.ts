@@ -9,6 +9,8 @@ import { runWorkers } from '../workers.ts'
 import type { PrioritizedItem } from '../workqueue/priority-queue.ts'
 import type { RateLimiter } from '../workqueue/rate-limiter.ts'
 import { controllerErrors } from './errors.ts'
+import { limitsOf } from './loop-limits.ts'
+import type { LoopLimits } from './loop-limits.ts'
 import { reconcileMetrics } from './reconcile-metrics.ts'
 import type { ReconcileMetrics, ResultLabel } from './reconcile-metrics.ts'
 import { PanicError, isPanic, isTerminal } from './reconciler.ts'
@@ -18,11 +20,9 @@ import { keyQueue } from './request-queue.ts'
 import type { KeyQueue } from './request-queue.ts'
 import type { Source } from './sources.ts'
 
-const DEFAULT_CACHE_SYNC_TIMEOUT_MS = 2 * 60_000
-
 /** How a controller runs; controller-runtime's names and defaults. */
 export interface ControllerOptions {
-  /** Keys that are worked on at one time, each by one worker. Default 1. */
+  /** Keys that are worked on at one time, each by one worker. Default, also in place of 0 and less: 1. Else than a whole number: CONTROLLER_INVALID. */
   readonly maxConcurrentReconciles?: number
   /** Default: 5 ms..1000 s per key; with the plain queue also 10 keys a second, 100 at once, over all. */
   readonly rateLimiter?: RateLimiter
@@ -32,9 +32,9 @@ export interface ControllerOptions {
   readonly recoverPanic?: boolean
   /** Default true: runs on the leader only. */
   readonly needLeaderElection?: boolean
-  /** Default 2 min; then the start fails. */
+  /** Default, also in place of 0: 2 min; then the start fails. */
   readonly cacheSyncTimeoutMs?: number
-  /** Aborts the signal of a reconcile that takes longer. Default: none. */
+  /** Aborts the signal of a reconcile that takes longer. Default, also in place of 0: none. */
   readonly reconciliationTimeoutMs?: number
   /** Fill caches and the queue before leadership, for a faster takeover. Default false. */
   readonly enableWarmup?: boolean
@@ -80,7 +80,7 @@ export class ReconcileLoop {
   readonly #random: RandomSource
   readonly #events: EventRecorder
   readonly #queue: KeyQueue
-  readonly #workerCount: number
+  readonly #limits: LoopLimits
   #sourcesStarted: Promise<void> | undefined
 
   constructor(definition: ControllerDefinition, environment: ControllerEnvironment) {
@@ -101,8 +101,8 @@ export class ReconcileLoop {
       controller: name,
       ...(kind === undefined ? {} : { controllerGroup: group ?? '', controllerKind: kind }),
     })
-    this.#workerCount = options.maxConcurrentReconciles ?? 1
-    this.#metrics = reconcileMetrics(metrics, name, this.#workerCount)
+    this.#limits = limitsOf(options)
+    this.#metrics = reconcileMetrics(metrics, name, this.#limits.workerCount)
     this.#random = random.fork(`controller/${name}`)
     this.#events = environment.recorder(name)
     const { rateLimiter, usePriorityQueue = true } = options
@@ -123,9 +123,10 @@ export class ReconcileLoop {
     try {
       await this.#startSources(signal)
       if (signal.aborted) return
-      this.#logger.info('Starting workers', { workerCount: this.#workerCount })
+      const { workerCount } = this.#limits
+      this.#logger.info('Starting workers', { workerCount })
       await runWorkers({
-        count: this.#workerCount,
+        count: workerCount,
         clock: this.#environment.clock,
         logger: this.#logger,
         signal: stop.signal,
@@ -146,8 +147,8 @@ export class ReconcileLoop {
   }
 
   async #syncSources(signal: AbortSignal): Promise<void> {
-    const timeoutMs = this.#options.cacheSyncTimeoutMs ?? DEFAULT_CACHE_SYNC_TIMEOUT_MS
-    using deadline = withDeadline(this.#environment.clock, timeoutMs, signal)
+    const { cacheSyncTimeoutMs } = this.#limits
+    using deadline = withDeadline(this.#environment.clock, cacheSyncTimeoutMs, signal)
     await Promise.all(
       this.#definition.sources.map(async (source) => {
         this.#logger.info('Starting EventSource', { source: source.description })
@@ -196,7 +197,7 @@ export class ReconcileLoop {
 
   async #reconcile(key: string, logger: Logger, signal: AbortSignal): Promise<Result | void> {
     const { clock } = this.#environment
-    const { reconciliationTimeoutMs } = this.#options
+    const { reconciliationTimeoutMs } = this.#limits
     using scope =
       reconciliationTimeoutMs === undefined
         ? anySignal([signal])
