@@ -7,7 +7,7 @@ import type { RequestQueue } from './request-queue.ts'
 
 /**
  * A missing function ignores its events. One that returns a promise is waited for, and further events wait with it; one
- * that throws loses its event.
+ * that throws loses its event, which is logged, and no other.
  */
 export interface WatchHandler<T extends KubernetesObject = KubernetesObject> {
   create?(event: CreateEvent<T>, queue: RequestQueue): void | Promise<void>
@@ -40,7 +40,7 @@ export interface GenericEvent<T extends KubernetesObject = KubernetesObject> {
   readonly object: T
 }
 
-/** The requests that an object gives rise to; a thrown error loses the event. */
+/** The requests that an object gives rise to; a thrown error is logged and loses the event. */
 export type MapToRequests<T extends KubernetesObject> = (
   object: T,
 ) => Iterable<Request> | Promise<Iterable<Request>>

@@ -153,7 +153,7 @@ export class ReconcileLoop {
       this.#definition.sources.map(async (source) => {
         this.#logger.info('Starting EventSource', { source: source.description })
         const synced = await untilAborted(deadline.signal, async () => {
-          await source.start(this.#queue, signal)
+          await source.start(this.#queue, signal, this.#logger)
           return (await source.whenSynced?.(deadline.signal)) ?? true
         })
         if (synced || signal.aborted) return

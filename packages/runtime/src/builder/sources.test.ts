@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import type { ConfigMap, KubernetesObject } from '@gyropilot/api'
-import { silentMetrics } from '@gyropilot/foundation'
+import { silentLogger, silentMetrics } from '@gyropilot/foundation'
+import { RecordingLogger } from '@gyropilot/foundation/testing'
 import { FakeInformer, RecordingMetrics, testClock } from '../testing/index.ts'
 import { enqueueMapped, enqueueObject, enqueueOwner } from './event-handlers.ts'
 import type { WatchHandler } from './event-handlers.ts'
-import { configMap, reference, websites } from './fixtures.ts'
+import { buildController } from './controller-builder.ts'
+import { configMap, managing, recording, reference, websites } from './fixtures.ts'
 import { and, annotationsChanged } from './predicates.ts'
 import type { Predicate } from './predicates.ts'
 import { keyQueue } from './request-queue.ts'
@@ -30,6 +32,7 @@ function watching(
   const queue = keyQueue(true, { clock: testClock(), name: 'q', metrics: silentMetrics })
   const source = informerSource(() => informer, 'config maps', handler, predicates)
   const stop = new AbortController()
+  const logger = new RecordingLogger()
   const keys = async (): Promise<readonly string[]> => {
     const found: string[] = []
     while (queue.length > 0) {
@@ -39,7 +42,8 @@ function watching(
     }
     return found
   }
-  return { informer, queue, source, stop, keys, start: () => source.start(queue, stop.signal) }
+  const start = () => source.start(queue, stop.signal, logger)
+  return { informer, queue, source, stop, keys, logger, start }
 }
 
 const of = (name: string, resourceVersion: string): ConfigMap => {
@@ -130,6 +134,77 @@ test('a source has nothing to wait for before its start, and adds nothing after 
   assert.deepEqual(await keys(), [])
 })
 
+test('a predicate, handler or mapper that throws loses its event and no other, and the log says which', async () => {
+  const ofBad = (name: string | undefined): void => {
+    if (name === 'bad') throw new Error('bad object')
+  }
+  const mapping = enqueueMapped<ConfigMap>((object) => {
+    ofBad(object.metadata?.name)
+    return [requestFor(object)]
+  })
+  const rejecting = enqueueMapped<ConfigMap>(async (object) => {
+    ofBad(object.metadata?.name)
+    return [requestFor(object)]
+  })
+  const checking = ({ metadata }: KubernetesObject): boolean => (ofBad(metadata?.name), true)
+  const predicate = {
+    create: checking,
+    update: (_: ConfigMap, object: ConfigMap) => checking(object),
+    delete: checking,
+  }
+  for (const [handler, ...predicates] of [[mapping], [rejecting], [enqueueObject(), predicate]] as [
+    WatchHandler<ConfigMap>,
+    ...Predicate<ConfigMap>[],
+  ][]) {
+    const { informer, logger, stop, start, keys } = watching(handler, ...predicates)
+    start()
+    for (const name of ['bad', 'good']) {
+      informer.apply(of(name, '1'))
+      informer.apply(of(name, '2'))
+      informer.remove(of(name, '3'))
+    }
+    await new Promise(setImmediate)
+    assert.deepEqual(await keys(), ['default/good'])
+    const lost = { source: 'config maps', key: 'default/bad' }
+    assert.deepEqual(
+      logger.lines.map(({ fields }) => fields),
+      [lost, lost, lost],
+    )
+    stop.abort()
+  }
+})
+
+test('no time is lost with what is lost, in a manager; a channel is logged, too', async () => {
+  const { manager, server, clock, logger, start, stop } = managing()
+  const { reconcile, taken } = recording()
+  const channel = new EventChannel()
+  const mapping = enqueueMapped((object) => {
+    if (object.metadata?.name === 'bad') throw new Error('bad object')
+    return [requestFor(object)]
+  })
+  buildController(manager)
+    .named('mapped')
+    .watches(resources.configmaps, mapping)
+    .watchesRawSource(channelSource(channel, mapping))
+    .complete(reconcile)
+  await start()
+  for (const name of ['bad', 'good']) server.put(resources.configmaps, configMap(name))
+  await clock.advance(0)
+  assert.deepEqual(taken(), ['default/good'])
+  for (const name of ['bad', 'good']) channel.send(configMap(name))
+  await clock.advance(0)
+  assert.deepEqual(taken(), ['default/good'])
+  const lost = logger.lines.filter(({ message }) => message.endsWith('its event is lost'))
+  assert.deepEqual(
+    lost.map(({ fields: { source, key } }) => [source, key]),
+    [
+      ['kind source: ConfigMap', 'default/bad'],
+      ['channel', 'default/bad'],
+    ],
+  )
+  await stop()
+})
+
 test('a channel is heard one object after the other, and what was sent to others is not told again', async () => {
   const channel = new EventChannel<ConfigMap>()
   const release: (() => void)[] = []
@@ -141,7 +216,8 @@ test('a channel is heard one object after the other, and what was sent to others
     },
   }
   const queue = keyQueue(true, { clock: testClock(), name: 'q', metrics: silentMetrics })
-  void channelSource(channel, handler, [{}]).start(queue, new AbortController().signal)
+  const { signal } = new AbortController()
+  void channelSource(channel, handler, [{}]).start(queue, signal, silentLogger)
   channel.send(configMap('a'))
   channel.send(configMap('b'))
   assert.deepEqual(begun, ['a'])
