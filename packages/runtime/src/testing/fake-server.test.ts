@@ -66,6 +66,64 @@ test('an update and a patch that name a version are for that version', async () 
   await deployments.patch('web', { type: 'merge', value: { spec: { replicas: 3 } } })
 })
 
+test('what is applied and not there is created; a part of it is not', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  const applying = { fieldManager: 'us' }
+  const missing = deployments.apply('web', deployment(), { ...applying, subresource: 'status' })
+  await assert.rejects(missing, { code: 404 })
+  await deployments.apply('web', { spec: { replicas: 1 } } as Deployment, applying)
+  const again = await deployments.apply('web', { spec: { paused: true } } as Deployment, applying)
+  assert.deepEqual(again.spec, { replicas: 1, paused: true })
+  assert.equal(server.get(type, 'default', 'web')?.metadata?.namespace, 'default')
+  const verbs = server.requests.map(({ verb }) => verb)
+  assert.deepEqual(verbs, ['patch', 'patch', 'patch'])
+})
+
+test('what finalizers hold is kept, as deleted, until an update or a patch takes the last one', async () => {
+  for (const by of ['update', 'patch'] as const) {
+    const server = new FakeServer()
+    server.nowMs = () => Date.UTC(2026, 1, 2)
+    const deployments = server.resource(type, 'default')
+    const watch = await deployments.watch()
+    const held = { namespace: 'default', name: 'web', finalizers: ['a/b', 'c/d'] }
+    const { metadata } = await deployments.create(deployment({ metadata: held }))
+    const first = await deployments.delete('web')
+    assert.equal(first.metadata?.deletionTimestamp, '2026-02-02T00:00:00Z')
+    const second = await deployments.delete('web')
+    await deployments.deleteCollection()
+    assert.equal(second.metadata?.resourceVersion, first.metadata?.resourceVersion)
+    const withFinalizers = (...finalizers: string[]) => {
+      const wanted = { ...held, uid: metadata!.uid!, finalizers }
+      return by === 'update'
+        ? deployments.update(deployment({ metadata: wanted }))
+        : deployments.patch('web', { type: 'merge', value: { metadata: { finalizers } } })
+    }
+    const one = await withFinalizers('c/d')
+    assert.equal(one.metadata?.deletionTimestamp, '2026-02-02T00:00:00Z', 'nobody takes it back')
+    const last = await withFinalizers()
+    assert.equal(last.metadata?.name, 'web')
+    await assert.rejects(deployments.get('web'), { code: 404 })
+    server.watches[0]!.end()
+    const events: string[] = []
+    for await (const event of watch) events.push(event.type)
+    assert.deepEqual(events, ['ADDED', 'MODIFIED', 'MODIFIED', 'DELETED'])
+  }
+})
+
+test('a pod that has time left is not gone with its finalizers, nor one that never had any', async () => {
+  const server = new FakeServer()
+  const pods = server.resource(resources.pods, 'default')
+  const deletion = { deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 }
+  for (const finalizers of [['a/b'], []]) {
+    server.put(resources.pods, {
+      metadata: { namespace: 'default', name: 'a', finalizers, ...deletion },
+    })
+    await pods.patch('a', { type: 'merge', value: { metadata: { finalizers: null } } })
+    assert.equal((await pods.get('a')).metadata?.deletionGracePeriodSeconds, 30)
+  }
+})
+
 test('asked for metadata it answers PartialObjectMetadata', async () => {
   const server = new FakeServer()
   server.put(type, deployment({ spec: { replicas: 1 } }))

@@ -13,6 +13,8 @@ import type {
   ResourceClient,
   WatchOptions,
 } from '@gyropilot/client'
+import { leftByDeletion, leftByWrite } from './finalizer-rules.ts'
+import { FakeWatch, metadataOf } from './fake-watch.ts'
 import { refusalOf } from './list-option-rules.ts'
 
 /** A request as the fake server saw it. */
@@ -28,9 +30,9 @@ export interface FakeRequest {
 const PAGE_SIZE = 500
 
 /**
- * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, watches. Any request
+ * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, finalizers, watches. Any request
  * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors of labels, of fields
- * only those that ask for equality or its contrary and do not change, and merges strategic patches and applied objects as merge patches; what must agree with a real server is tested against the embedded one.
+ * only those that ask for equality or its contrary and do not change, and merges strategic patches and applied objects as merge patches, deletes nothing in the foreground; what must agree with a real server is tested against the embedded one.
  */
 export class FakeServer implements Client {
   readonly requests: FakeRequest[] = []
@@ -38,6 +40,8 @@ export class FakeServer implements Client {
   onRequest: ((request: FakeRequest) => unknown) | undefined
   /** Of these, status is written through its subresource only, and the rest past it only. */
   withStatusSubresource: readonly ResourceType[] = []
+  /** For deletion timestamps. */
+  nowMs: () => number = () => Date.UTC(2026, 0, 1)
   readonly #objects = new Map<string, KubernetesObject>()
   readonly #watches = new Set<FakeWatch>()
   #version = 0
@@ -180,83 +184,6 @@ function selected(
   )
 }
 
-/** The server's end of a watch. */
-export class FakeWatch implements AsyncIterable<WatchEvent> {
-  readonly type: ResourceType
-  readonly namespace: string | undefined
-  readonly options: WatchOptions
-  readonly #pending: WatchEvent[] = []
-  readonly #onEnd: () => void
-  #failure: unknown
-  #ended = false
-  #wake: (() => void) | undefined
-
-  constructor(
-    type: ResourceType,
-    namespace: string | undefined,
-    options: WatchOptions,
-    onEnd: () => void,
-  ) {
-    this.type = type
-    this.namespace = namespace
-    this.options = options
-    this.#onEnd = onEnd
-    options.signal?.addEventListener('abort', () => this.end(), { once: true })
-  }
-
-  send(...events: readonly WatchEvent[]): void {
-    const metadataOnly = this.options.metadataOnly === true
-    for (const event of events) {
-      const whole = event.type === 'ERROR' || !metadataOnly
-      this.#pending.push(whole ? event : { ...event, object: metadataOf(event.object) })
-    }
-    this.#wake?.()
-  }
-
-  bookmark(resourceVersion: string, annotations?: Record<string, string>): void {
-    const { kind } = this.type
-    const apiVersion =
-      this.type.group === '' ? this.type.version : `${this.type.group}/${this.type.version}`
-    this.send({
-      type: 'BOOKMARK',
-      object: { kind, apiVersion, metadata: { resourceVersion, annotations } },
-    })
-  }
-
-  error(status: Partial<Status>): void {
-    this.send({
-      type: 'ERROR',
-      object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', ...status },
-    })
-  }
-
-  /** As a server does at the end of the watch's time; with an error, as a network that breaks. */
-  end(failure?: unknown): void {
-    this.#failure = failure
-    this.#ended = true
-    this.#onEnd()
-    this.#wake?.()
-  }
-
-  async *[Symbol.asyncIterator](): AsyncIterator<WatchEvent> {
-    try {
-      for (;;) {
-        const next = this.#pending.shift()
-        if (next !== undefined) yield next
-        else if (this.#failure !== undefined) throw this.#failure
-        else if (this.#ended) return
-        else await new Promise<void>((resolve) => (this.#wake = resolve))
-      }
-    } finally {
-      this.#onEnd()
-    }
-  }
-}
-
-function metadataOf({ metadata }: KubernetesObject): KubernetesObject {
-  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata }
-}
-
 /** An answer of the server that is a failure: `throw statusError(409, 'Conflict')`. */
 export function statusError(
   code: number,
@@ -297,6 +224,33 @@ function resourceClient(
       throw statusError(404, 'NotFound', `${groupResourceOf(type)} "${name}" not found`)
     return found
   }
+  const stored = (known: KubernetesObject, written: KubernetesObject): KubernetesObject => {
+    const left = leftByWrite(known, written)
+    if (left !== undefined) return server.put(type, left)
+    server.remove(type, known)
+    const { resourceVersion } = server
+    return { ...written, metadata: { ...written.metadata, resourceVersion } }
+  }
+  const created = (name: string, object: KubernetesObject): KubernetesObject => {
+    const named = { ...object, metadata: { ...object.metadata, namespace, name } }
+    return server.put(type, server.separated(type, {}, named))
+  }
+  const patched = (name: string, patch: Patch, subresource?: string): KubernetesObject => {
+    const known = existing(name)
+    const written = (
+      patch.type === 'json'
+        ? applyJsonPatch(known, patch.operations as readonly JsonPatchOperation[])
+        : applyMergePatch(known, patch.value)
+    ) as KubernetesObject
+    refuseOld(known, written)
+    return stored(known, server.separated(type, known, written, subresource))
+  }
+  /** Answers what is left of it. */
+  const deleted = (known: KubernetesObject): KubernetesObject | undefined => {
+    const left = leftByDeletion(known, server.nowMs())
+    if (left === undefined) server.remove(type, known)
+    return left === undefined || left === known ? left : server.put(type, left)
+  }
   /** Of an update, and of what a patch makes: one that names a version is for that version. */
   const refuseOld = (known: KubernetesObject, written: KubernetesObject): void => {
     const version = written.metadata?.resourceVersion
@@ -334,10 +288,9 @@ function resourceClient(
       if (server.get(type, namespace, name) !== undefined) {
         throw statusError(409, 'AlreadyExists', `${groupResourceOf(type)} "${name}" already exists`)
       }
-      const created = { ...object, metadata: { ...object.metadata, namespace, name } }
-      const stored = server.put(type, server.separated(type, {}, created))
-      const { apiVersion, kind, metadata } = stored
-      return options?.decode === 'metadata' ? { apiVersion, kind, metadata } : stored
+      const made = created(name, object)
+      const { apiVersion, kind, metadata } = made
+      return options?.decode === 'metadata' ? { apiVersion, kind, metadata } : made
     },
     async update(object, options) {
       const name = object.metadata?.name ?? ''
@@ -345,31 +298,31 @@ function resourceClient(
       if (answer !== undefined) return answer as KubernetesObject
       const known = existing(name)
       refuseOld(known, object)
-      return server.put(type, server.separated(type, known, object, options?.subresource))
+      return stored(known, server.separated(type, known, object, options?.subresource))
     },
     async patch(name, patch: Patch, options) {
       const answer = await server.admit(request('patch', name, options, patch))
       if (answer !== undefined) return answer as KubernetesObject
-      const known = existing(name)
-      const patched = (
-        patch.type === 'json'
-          ? applyJsonPatch(known, patch.operations as readonly JsonPatchOperation[])
-          : applyMergePatch(known, patch.value)
-      ) as KubernetesObject
-      refuseOld(known, patched)
-      return server.put(type, server.separated(type, known, patched, options?.subresource))
+      return patched(name, patch, options?.subresource)
     },
-    apply: (name, object, options) => client.patch(name, { type: 'merge', value: object }, options),
+    async apply(name, object, options) {
+      const patch: Patch = { type: 'merge', value: object }
+      const answer = await server.admit(request('patch', name, options, patch))
+      if (answer !== undefined) return answer as KubernetesObject
+      const isNew = server.get(type, namespace, name) === undefined
+      return isNew && options.subresource === undefined
+        ? created(name, object)
+        : patched(name, patch, options.subresource)
+    },
     async delete(name, options?: DeleteOptions) {
       const answer = await server.admit(request('delete', name, options))
       if (answer !== undefined) return answer as KubernetesObject
-      server.remove(type, existing(name))
-      return { kind: 'Status', apiVersion: 'v1' }
+      return deleted(existing(name)) ?? { kind: 'Status', apiVersion: 'v1' }
     },
     async deleteCollection(options) {
       const answer = await server.admit(request('deleteCollection', undefined, options))
       if (answer !== undefined) return answer as KubernetesObject
-      for (const object of server.list(type, namespace)) server.remove(type, object)
+      for (const object of server.list(type, namespace)) deleted(object)
       return { kind: 'Status', apiVersion: 'v1' }
     },
     async createSubresource(name, subresource, body, options) {
