@@ -47,6 +47,25 @@ test('a loop runs on the leader unless it says otherwise, and warms up where it 
   assert.equal(warm.started.length, 1)
 })
 
+test('a name with slashes is reconciled as any other', async () => {
+  const requests: object[] = []
+  const keys = ['/bucket/a/b', 'default/bucket/a']
+  const { loop, clock, logger, stop } = looping(
+    (request) => void requests.push(request),
+    {},
+    { keys },
+  )
+  const ended = loop.start(stop.signal)
+  await clock.advance(0)
+  assert.deepEqual(requests, [
+    { namespace: '', name: 'bucket/a/b' },
+    { namespace: 'default', name: 'bucket/a' },
+  ])
+  assert.ok(!logger.messages().includes('A worker failed'))
+  stop.abort()
+  await ended
+})
+
 test('a loop that was stopped before it started starts no worker, and one that was stopped ends well', async () => {
   const early = looping(() => assert.fail('reconciled'))
   early.stop.abort()

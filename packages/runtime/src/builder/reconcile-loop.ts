@@ -16,6 +16,7 @@ import type { ReconcileMetrics, ResultLabel } from './reconcile-metrics.ts'
 import { PanicError, isPanic, isTerminal } from './reconciler.ts'
 import type { Reconciler, Result } from './reconciler.ts'
 import { requestOfKey } from './request.ts'
+import type { Request } from './request.ts'
 import { keyQueue } from './request-queue.ts'
 import type { KeyQueue } from './request-queue.ts'
 import type { Source } from './sources.ts'
@@ -178,7 +179,7 @@ export class ReconcileLoop {
     this.#metrics.started()
     let result: Result
     try {
-      result = withoutNaN((await this.#reconcile(item.key, logger, signal)) ?? {})
+      result = withoutNaN((await this.#reconcile(request, logger, signal)) ?? {})
     } catch (thrown) {
       result = { error: thrown }
       if (isPanic(thrown)) {
@@ -195,7 +196,7 @@ export class ReconcileLoop {
     this.#conclude(item, result, logger, signal)
   }
 
-  async #reconcile(key: string, logger: Logger, signal: AbortSignal): Promise<Result | void> {
+  async #reconcile(request: Request, logger: Logger, signal: AbortSignal): Promise<Result | void> {
     const { clock } = this.#environment
     const { reconciliationTimeoutMs } = this.#limits
     using scope =
@@ -204,7 +205,7 @@ export class ReconcileLoop {
         : withDeadline(clock, reconciliationTimeoutMs, signal)
     const timedOut = (): boolean => scope.signal.aborted && !signal.aborted
     try {
-      const result = await this.#definition.reconciler(requestOfKey(key), {
+      const result = await this.#definition.reconciler(request, {
         client: withSignal(this.#client, scope.signal),
         live: withSignal(this.#live, scope.signal),
         logger,

@@ -14,7 +14,7 @@ import { and, annotationsChanged } from './predicates.ts'
 import type { Predicate } from './predicates.ts'
 import { keyQueue } from './request-queue.ts'
 import type { RequestQueue } from './request-queue.ts'
-import { requestFor } from './request.ts'
+import { keyOfRequest, requestFor, requestOfKey } from './request.ts'
 import { EventChannel, LOW_PRIORITY, channelSource, informerSource } from './sources.ts'
 
 /** A queue that notes what is added to it. */
@@ -71,6 +71,20 @@ test('an object is queued for what happened outside too, and an owner only where
   const owned = configMap('a', reference('one', { controller: true }), reference('other'))
   void enqueueOwner(websites).generic!({ object: owned }, queue)
   assert.deepEqual(added, ['one'])
+})
+
+test('any name comes back from its key, with slashes and without a namespace', () => {
+  const known = new Set<string>()
+  const names = ['a', 'a/b', '/a', 'a/', '/', 'a/b/c', 'system:a', '']
+  for (const namespace of ['', 'a', 'b'])
+    for (const name of names) {
+      const key = keyOfRequest({ namespace, name })
+      assert.deepEqual(requestOfKey(key), { namespace, name }, key)
+      known.add(key)
+    }
+  assert.equal(known.size, 3 * names.length)
+  assert.equal(keyOfRequest({ namespace: 'a', name: 'b' }), 'a/b')
+  assert.equal(keyOfRequest({ namespace: '', name: 'b' }), 'b')
 })
 
 test('a predicate passes the events that it has no function for', async () => {
