@@ -228,6 +228,18 @@ test('errors keep what they are about, and causes that lead back to themselves a
   assert.equal(isPanic(new AssertionError({ message: 'broken' })), true)
 })
 
+test('of several errors one that is terminal makes them all so, however deep', () => {
+  const terminal = new TerminalError(new Error('bad'))
+  const other = new Error('other')
+  const joined = new AggregateError([other, terminal])
+  assert.equal(isTerminal(joined), true)
+  assert.equal(isTerminal(new Error('outer', { cause: new AggregateError([joined]) })), true)
+  assert.equal(isTerminal(new AggregateError([new Error('x', { cause: terminal })])), true)
+  const round = new AggregateError([other])
+  round.errors.push(round, 'no error')
+  assert.equal(isTerminal(round), false)
+})
+
 test('a controller of one watch and one source besides is complete, and caches whole objects', async () => {
   const { manager, server, start, stop } = managing()
   const source: Source = { description: 'test', start() {} }

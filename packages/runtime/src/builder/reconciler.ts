@@ -48,13 +48,16 @@ export class TerminalError extends Error {
   }
 }
 
-/** Also where a TerminalError is the cause, however deep. */
+/** Also where a TerminalError is the cause, or one of several errors, however deep: as Go's errors.Is, of joined errors any will do. */
 export function isTerminal(error: unknown): boolean {
   const seen = new Set<unknown>()
-  for (let current = error; current instanceof Error && !seen.has(current);) {
+  const open = [error]
+  for (const current of open) {
     if (current instanceof TerminalError) return true
+    if (!(current instanceof Error) || seen.has(current)) continue
     seen.add(current)
-    current = current.cause
+    open.push(current.cause)
+    if (current instanceof AggregateError) open.push(...current.errors)
   }
   return false
 }
