@@ -243,6 +243,23 @@ test('a channel is heard one object after the other, and what was sent to others
   assert.deepEqual(late, [])
 })
 
+test('what is sent while nobody listens is kept once for each object, as it was last', () => {
+  const channel = new EventChannel<KubernetesObject>()
+  const heard: KubernetesObject[] = []
+  const listen = (): (() => void) => channel.listen((object) => heard.push(object))
+  const site = { kind: 'Website', metadata: { namespace: 'default', name: 'a' } }
+  for (let i = 1; i <= 1_000; i++) for (const name of ['a', 'b']) channel.send(of(name, `${i}`))
+  channel.send(site)
+  const stop = listen()
+  assert.deepEqual(heard.splice(0), [of('a', '1000'), of('b', '1000'), site])
+  for (const version of ['1', '2']) channel.send(of('a', version))
+  assert.equal(heard.splice(0).length, 2, 'who listens is told of each')
+  stop()
+  channel.send(of('a', '3'))
+  listen()
+  assert.deepEqual(heard, [of('a', '3')])
+})
+
 test('the plain queue knows delays, and forgets failures', async () => {
   const clock = testClock()
   const metrics = new RecordingMetrics()

@@ -103,21 +103,29 @@ function eventHandler<T extends KubernetesObject>(
   }
 }
 
-/** Objects that something outside the cluster says have changed: a webhook, a timer, another system. */
+/**
+ * Objects that something outside the cluster says have changed: a webhook, a timer, another system. While nobody listens, as on
+ * a standby that does not lead, the last state of each object is kept, told apart by kind, namespace and name: as many as
+ * there are objects, however long that takes and however often they are sent.
+ */
 export class EventChannel<T extends KubernetesObject = KubernetesObject> {
   readonly #listeners = new Set<(object: T) => void>()
-  /** Sent before anybody listened. */
-  readonly #early: T[] = []
+  /** Sent while nobody listened. */
+  readonly #early = new Map<string, T>()
 
   send(object: T): void {
-    if (this.#listeners.size === 0) this.#early.push(object)
+    const { apiVersion, kind } = object
+    if (this.#listeners.size === 0)
+      this.#early.set(`${apiVersion}/${kind} ${keyOf(object)}`, object)
     for (const listener of this.#listeners) listener(object)
   }
 
-  /** Answers how to stop. The first listener is given what was sent before. */
+  /** Answers how to stop. The first listener is given what was sent before, each object once. */
   listen(listener: (object: T) => void): () => void {
     this.#listeners.add(listener)
-    for (const object of this.#early.splice(0)) listener(object)
+    const early = [...this.#early.values()]
+    this.#early.clear()
+    for (const object of early) listener(object)
     return () => void this.#listeners.delete(listener)
   }
 }
