@@ -54,6 +54,21 @@ test('a port that is taken is the error of the start', async (t) => {
   await assert.rejects(second.port, { code: 'EADDRINUSE' })
 })
 
+test('a certificate that cannot be read, or is none, is the error of the start and of the port', async (t) => {
+  const clock = virtualClock()
+  const host = new FakeHost({})
+  for (const [readTextFile, error] of [
+    [() => Promise.reject(new Error('ENOENT: no such file')), /ENOENT/],
+    [async () => 'no certificate', /PEM|no start line/i],
+  ] as const) {
+    host.readTextFile = readTextFile
+    const tls = { certFile: '/cert', keyFile: '/key', host, clock }
+    const { port, ended } = serving(t, () => undefined, { tls })
+    await assert.rejects(ended, error)
+    await assert.rejects(port, error)
+  }
+})
+
 test('it stops when what is under way has its answer', async (t) => {
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<void>()

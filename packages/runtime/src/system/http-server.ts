@@ -45,7 +45,7 @@ type Answering = (request: HttpRequest) => HttpAnswer | undefined | Promise<Http
 
 /** For `servers` and `addWebhook` of a manager. */
 export interface HttpServer extends Pick<Runnable, 'start'> {
-  /** The port, as soon as it listens. */
+  /** The port, as soon as it listens; rejects with the error of a start that fails. */
   readonly port: Promise<number>
 }
 
@@ -61,20 +61,13 @@ export function httpServer(options: HttpServerOptions, answer: Answering): HttpS
     port: listening.promise,
     async start(signal) {
       const { port, host, tls, logger = silentLogger } = options
-      const respond = responder(answer, logger, signal)
-      const server = tls
-        ? (load('node:https') as typeof nodeHttps).createServer(await materialOf(tls), respond)
-        : (load('node:http') as typeof nodeHttp).createServer(respond)
-      try {
-        await new Promise<void>((resolve, reject) => {
-          server.once('error', reject)
-          server.listen({ port, host }, resolve)
+      const server = await serverOf(tls, responder(answer, logger, signal))
+        .then((made) => listen(made, { port, host }))
+        .catch((error: unknown) => {
+          listening.reject(error)
+          throw error
         })
-        listening.resolve((server.address() as AddressInfo).port)
-      } catch (error) {
-        listening.reject(error)
-        throw error
-      }
+      listening.resolve((server.address() as AddressInfo).port)
       const rotation = tls && every(tls.clock, READ_AGAIN_EVERY_MS, rotator(server, tls, logger))
       if (!signal.aborted)
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
@@ -82,6 +75,25 @@ export function httpServer(options: HttpServerOptions, answer: Answering): HttpS
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+async function serverOf(
+  tls: TlsFilesOptions | undefined,
+  respond: ReturnType<typeof responder>,
+): Promise<Server> {
+  if (tls === undefined) return (load('node:http') as typeof nodeHttp).createServer(respond)
+  return (load('node:https') as typeof nodeHttps).createServer(await materialOf(tls), respond)
+}
+
+async function listen(
+  server: Server,
+  address: Pick<HttpServerOptions, 'port' | 'host'>,
+): Promise<Server> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address, resolve)
+  })
+  return server
 }
 
 type TlsFilesOptions = NonNullable<HttpServerOptions['tls']>
