@@ -228,6 +228,21 @@ test('errors keep what they are about, and causes that lead back to themselves a
   assert.equal(isPanic(new AssertionError({ message: 'broken' })), true)
 })
 
+test("an error of Node's own functions reports on what it was given; mistakes in calling them are panics", () => {
+  const thrownBy = (call: () => unknown): unknown => {
+    try {
+      return assert.fail(String(call()))
+    } catch (error) {
+      return error
+    }
+  }
+  assert.equal(isPanic(thrownBy(() => new URL('no address'))), false)
+  assert.equal(isPanic(thrownBy(() => Buffer.alloc(8).readInt8(9))), false)
+  assert.equal(isPanic(thrownBy(() => Buffer.from(undefined as never))), true)
+  assert.equal(isPanic(thrownBy(() => Array.from({ length: 1 }).with(1, 0))), true)
+  assert.equal(isPanic(new AssertionError({ message: 'broken' })), true)
+})
+
 test('of several errors one that is terminal makes them all so, however deep', () => {
   const terminal = new TerminalError(new Error('bad'))
   const other = new Error('other')

@@ -62,13 +62,19 @@ export function isTerminal(error: unknown): boolean {
   return false
 }
 
+/** Of the codes of Node's errors those that tell of the caller's program, not of its data. */
+const MISTAKES: ReadonlySet<unknown> = new Set(['ERR_ASSERTION', 'ERR_INVALID_ARG_TYPE'])
+
 /**
  * A defect in place of an error: something thrown that is no Error, or what the language itself throws, such as a
- * TypeError for a property of undefined. With a `cause` it is somebody's report of a failure (`fetch failed`) and no panic.
+ * TypeError for a property of undefined. With a `cause` it is somebody's report of a failure (`fetch failed`) and no panic, as
+ * with a code of Node's own functions: `new URL` of what a user wrote.
  */
 export function isPanic(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return true
   if (thrown.cause !== undefined) return false
+  const { code } = thrown as { code?: unknown }
+  if (String(code).startsWith('ERR_') && !MISTAKES.has(code)) return false
   return (
     thrown instanceof TypeError ||
     thrown instanceof ReferenceError ||

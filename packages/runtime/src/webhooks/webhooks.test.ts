@@ -103,6 +103,8 @@ test('what an admission webhook throws refuses: with its text, its Status, or as
     message: 'no',
   }
   assert.deepEqual(await refusal(new StatusError(invalid)), invalid)
+  const { code, message } = (await admitted(() => void new URL('no address'))).status
+  assert.deepEqual([code, message], [403, 'Invalid URL'])
   assert.deepEqual(await refusal(new TypeError('x is undefined')), {
     code: 500,
     message: 'panic: x is undefined [recovered]',
