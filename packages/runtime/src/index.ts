@@ -72,6 +72,7 @@ export type {
   OwnsOptions,
   WatchOptions,
 } from './builder/controller-builder.ts'
+export type { ControllerOptions } from './builder/controller-options.ts'
 export { controllerErrors } from './builder/errors.ts'
 export { enqueueMapped, enqueueObject, enqueueOwner } from './builder/event-handlers.ts'
 export type {
@@ -85,11 +86,7 @@ export type {
 export * as predicates from './builder/predicates.ts'
 export type { Predicate } from './builder/predicates.ts'
 export { ReconcileLoop } from './builder/reconcile-loop.ts'
-export type {
-  ControllerDefinition,
-  ControllerEnvironment,
-  ControllerOptions,
-} from './builder/reconcile-loop.ts'
+export type { ControllerDefinition, ControllerEnvironment } from './builder/reconcile-loop.ts'
 export { PanicError, TerminalError, isTerminal } from './builder/reconciler.ts'
 export type { ReconcileContext, Reconciler, Result } from './builder/reconciler.ts'
 export { keyOfRequest, requestFor, requestOfKey } from './builder/request.ts'
