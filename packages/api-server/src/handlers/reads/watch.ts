@@ -167,11 +167,13 @@ class WatchSession {
 
   /** In this turn. How many the reader took: objects may be large, and it cannot read before the turn is over. */
   #sendReadily(events: readonly StoreEvent[]): number {
-    const isConverted = this.#request.resource.storage.conversion !== undefined
+    // What is converted goes out later, whenever that is.
+    if (this.#request.resource.storage.conversion !== undefined) return 0
     let sent = 0
-    while (sent < events.length && !this.#ended && !isConverted) {
-      if (this.#sink.ready() !== undefined) break
-      this.#change(events[sent++]!)
+    for (const event of events) {
+      if (this.#ended || this.#sink.ready() !== undefined) break
+      this.#change(event)
+      sent++
     }
     return sent
   }
