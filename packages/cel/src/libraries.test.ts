@@ -505,6 +505,7 @@ table('quantities', [
   [`quantity('0.1234567890123').asApproximateFloat()`, 0.12345679000000001],
   [`quantity('1234567890123456.789').asApproximateFloat()`, 1234567890123457],
   [`quantity('123456789012345678k').asApproximateFloat() == 123456789012345680000.0`, true],
+  [`quantity('1e33').asApproximateFloat() == 1.0000000000000001e33`, true],
   [`quantity('1').sub(quantity('300m')).asApproximateFloat()`, 0.7000000000000001],
   [`quantity('0.3').add(quantity('0')).add(1).asApproximateFloat()`, 1.3],
   [`sign(quantity('-1'))`, -1],

@@ -111,7 +111,13 @@ function countOf({ nanos }: QuantityAmount, scale: number): bigint {
 }
 
 function asDouble({ amount, scale }: QuantityValue): number {
-  return Number(countOf(amount, scale)) * Number(`1e${scale}`)
+  return Number(countOf(amount, scale)) * powerOfTen(scale)
+}
+
+/** Go makes it of two powers that it has exactly, so that 10^33 is not the double that is nearest to it. */
+function powerOfTen(exponent: number): number {
+  const low = exponent % 32
+  return Number(`1e${exponent - low}`) * Number(`1e${low}`)
 }
 
 function integerOf({ amount, scale, isLong }: QuantityValue): bigint | undefined {
