@@ -58,14 +58,16 @@ export class NodeIndex implements Snapshot {
     return this.#placed.has(uid)
   }
 
-  place(pod: Pod, nodeName: string): void {
+  /** True when it was there already, and takes less of something now. */
+  place(pod: Pod, nodeName: string): boolean {
     const uid = pod.metadata?.uid ?? ''
     const before = this.#placed.get(uid)
     if (before !== undefined && before !== nodeName) this.unplace(uid)
     this.#placed.set(uid, nodeName)
     const info = this.#info(nodeName)
-    info.addPod(pod)
+    const takesLess = info.addPod(pod)
     this.#noteTerms(info)
+    return takesLess
   }
 
   /** False when it counted nowhere. */

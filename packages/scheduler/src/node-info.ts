@@ -84,8 +84,10 @@ export class NodeInfo {
     return key === ZONE ? this.#zone : labelOf(this.node, key)
   }
 
-  addPod(pod: Pod): void {
+  /** True when it was here already, and takes less of something now. */
+  addPod(pod: Pod): boolean {
     const uid = pod.metadata?.uid ?? ''
+    const taken = this.#amounts.get(uid)?.requests
     const before = this.#take(uid)
     const requests = podRequests(pod, { withStatus: true })
     const scored = asksForAll(pod) ? scoredOf(requests) : scoredAmounts(pod)
@@ -95,6 +97,7 @@ export class NodeInfo {
     if (isInclined(pod)) this.inclined.set(uid, pod)
     this.#amounts.set(uid, { requests, scored })
     this.#count(requests, scored, 1)
+    return taken !== undefined && isLess(requests, taken)
   }
 
   removePod(uid: string): boolean {
@@ -145,6 +148,12 @@ export class NodeInfo {
     this.scored.cpu += times * scored.cpu
     this.scored.memory += times * scored.memory
   }
+}
+
+/** Of any resource. */
+function isLess(amounts: ResourceAmounts, before: ResourceAmounts): boolean {
+  for (const [resource, amount] of before) if ((amounts.get(resource) ?? 0) < amount) return true
+  return false
 }
 
 function repels({ spec }: Pod): boolean {

@@ -196,6 +196,30 @@ test('a node that goes may have been the emptiest domain: who waited for it is t
   stopped.abort()
 })
 
+test('a pod that takes less in its place makes room: who found none is tried again', async () => {
+  const clock = testClock()
+  const { scheduler, binding, add, change, patched } = schedulerWith(clock)
+  const asking = (name: string, cpu: string, nodeName?: string): Pod => {
+    const containers = [{ name: 'c', image: 'x', resources: { requests: { cpu } } }]
+    return pod({ name, spec: { containers, ...(nodeName === undefined ? {} : { nodeName }) } })
+  }
+  add(resources.nodes, node({ name: 'n', allocatable: { cpu: '2', pods: '10' } }))
+  const large = asking('placed', '1500m', 'n')
+  add(resources.pods, large)
+  add(resources.pods, asking('waiting', '1'))
+  const stopped = new AbortController()
+  scheduler.start(stopped.signal)
+  await clock.advance(20_000)
+  const larger = asking('placed', '2', 'n')
+  change(large, larger)
+  await clock.advance(10)
+  assert.deepEqual([binding.size, patched.length], [0, 1])
+  change(larger, asking('placed', '1', 'n'))
+  await clock.advance(10)
+  assert.deepEqual([...binding.keys()], ['waiting'])
+  stopped.abort()
+})
+
 test('a victim that is on its way out already is left alone, and others keep what they were promised there', async () => {
   const clock = testClock()
   const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' }

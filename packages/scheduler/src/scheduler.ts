@@ -166,8 +166,8 @@ export class Scheduler {
     const isLeaving = pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
-      this.#nodes.place(pod, pod.spec.nodeName)
-      this.#tellOfPlaced(pod, before)
+      const takesLess = this.#nodes.place(pod, pod.spec.nodeName)
+      this.#tellOfPlaced(pod, before, takesLess)
     } else if (isLeaving || isGated(pod)) {
       this.#queue.remove(uid)
       this.#giveUpVolumes(uid)
@@ -178,13 +178,14 @@ export class Scheduler {
     else this.#podGroups.observe(pod)
   }
 
-  /** Others may have to be where it is, or may not be where it is no more the same. */
-  #tellOfPlaced(pod: Pod, before: Pod | undefined): void {
+  /** Others may have to be where it is, may not be where it is no more the same, or have room where it takes less. */
+  #tellOfPlaced(pod: Pod, before: Pod | undefined, takesLess: boolean): void {
     if (!before?.spec?.nodeName)
       this.#queue.moveThose(
         (other) => isAwaited(other, pod, this.#nodes.namespaceLabels) || isCountedFor(other, pod),
       )
-    else if (!deepEqual(before.metadata?.labels, pod.metadata?.labels)) this.#queue.moveAll()
+    else if (takesLess || !deepEqual(before.metadata?.labels, pod.metadata?.labels))
+      this.#queue.moveAll()
   }
 
   #podRemoved(pod: Pod): void {
