@@ -420,3 +420,54 @@ scenario(
     )
   },
 )
+
+scenario(
+  'pods that wait until their devices are ready keep no other pod from its node, and those that are deleted give theirs up',
+  async (world) => {
+    const conditions = { bindingConditions: ['Up'], bindingFailureConditions: ['Down'] }
+    const names = Array.from({ length: 10 }, (_, at) => `slow-${at}`)
+    await world.of(resources.deviceclasses).create({ metadata: { name: DRIVER }, spec: {} })
+    await world.of(resources.resourceslices).create({
+      metadata: { name: 'slow' },
+      spec: {
+        driver: DRIVER,
+        pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+        allNodes: true,
+        devices: names.map((name) => ({ name, ...conditions })),
+      },
+    })
+    await withTemplate(world)
+    for (const name of names) await world.of(resources.pods).create(podOf(name))
+    const allocated = () =>
+      world
+        .list(resources.resourceclaims)
+        .then((claims) => claims.filter(({ status }) => status?.reservedFor?.length === 1))
+    await world.until('all have their devices', 10_000, async () =>
+      (await allocated()).length === names.length ? true : undefined,
+    )
+    const containers = [{ name: 'c', image: 'web:1' }]
+    await world.of(resources.pods).create({ metadata: { name: 'plain' }, spec: { containers } })
+    await world.until('the plain pod runs', 10_000, running(world, 'plain'))
+    const waiting = await Promise.all(names.map((name) => world.find(resources.pods, name)))
+    assert.ok(waiting.every((pod) => pod?.spec?.nodeName === undefined))
+    const claim = await claimOf(world, waiting[0]!)
+    const [result] = claim!.status!.allocation!.devices!.results!
+    const { driver, pool, device } = result!
+    const [reason, lastTransitionTime] = ['Ready', '2026-01-01T00:00:00Z']
+    const up = { type: 'Up', status: 'True' as const, reason, message: '', lastTransitionTime }
+    const value = { status: { devices: [{ driver, pool, device, conditions: [up] }] } }
+    await world
+      .of(resources.resourceclaims)
+      .patch(claim!.metadata!.name!, { type: 'merge', value }, { subresource: 'status' })
+    await world.until('the first one runs', 10_000, running(world, names[0]!))
+    const held = waiting[1]!
+    await world.of(resources.pods).patch(names[1]!, {
+      type: 'merge',
+      value: { metadata: { finalizers: ['example.com/held'] } },
+    })
+    await world.of(resources.pods).delete(names[1]!)
+    await world.until('the one that is to go holds no device', 3_000, async () =>
+      (await claimOf(world, held))?.status?.reservedFor === undefined ? true : undefined,
+    )
+  },
+)

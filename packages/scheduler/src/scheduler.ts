@@ -3,7 +3,7 @@
  * and what is written. Contract: docs/behaviour/simulation/scheduler.md.
  */
 import { deepEqual, resources } from '@gyropilot/api'
-import type { Node, Pod } from '@gyropilot/api'
+import type { Node, Pod, ResourceClaim } from '@gyropilot/api'
 import { isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
@@ -56,8 +56,8 @@ export class Scheduler {
   readonly #podGroups: PodGroups
   readonly #nominations = new Nominations((pod) => this.#podGroups.isWaiting(pod))
   readonly #writes: PodWrites
-  /** Pods with a node whose volumes are not bound yet, by uid. */
-  readonly #awaitingVolumes = new Map<string, AbortController>()
+  /** Pods with a node that wait for their volumes or devices, by uid. */
+  readonly #preparing = new Map<string, AbortController>()
   /** Under way at the server. */
   #bindings = 0
   #bound = Promise.withResolvers<void>()
@@ -141,7 +141,7 @@ export class Scheduler {
       'abort',
       () => {
         this.#running = false
-        for (const waiting of this.#awaitingVolumes.values()) waiting.abort(signal.reason)
+        for (const uid of this.#preparing.keys()) this.#giveUp(uid, 'the scheduler stops')
         this.#queue.stop()
         this.#podGroups.stop()
       },
@@ -170,8 +170,8 @@ export class Scheduler {
       this.#tellOfPlaced(pod, before, takesLess)
     } else if (isLeaving || isGated(pod)) {
       this.#queue.remove(uid)
-      this.#giveUpVolumes(uid)
-    } else if (!this.#nodes.has(uid) || this.#awaitingVolumes.has(uid)) {
+      this.#giveUp(uid)
+    } else if (!this.#nodes.has(uid) || this.#preparing.has(uid)) {
       this.#queue.offer(pod)
     }
     if (isLeaving && !pod.spec?.nodeName) this.#podGroups.drop(uid)
@@ -193,7 +193,7 @@ export class Scheduler {
     this.#nominations.drop(pod)
     this.#podGroups.drop(uid)
     this.#queue.remove(uid)
-    this.#giveUpVolumes(uid)
+    this.#giveUp(uid)
     if (this.#nodes.unplace(uid)) this.#queue.moveAll()
   }
 
@@ -246,16 +246,16 @@ export class Scheduler {
     this.#fail(pod, reason, message, nomination, isDueAnyway)
   }
 
-  /** A pod that is to go needs none any more. */
-  #giveUpVolumes(uid: string): void {
-    this.#awaitingVolumes.get(uid)?.abort(new Error('the pod is gone'))
+  /** A pod that is to go needs neither volumes nor devices any more. */
+  #giveUp(uid: string, why = 'the pod is gone'): void {
+    this.#preparing.get(uid)?.abort(new GivenUp(why))
   }
 
   /** Others are tried and bound meanwhile, however long it takes. */
   async #bindWithVolumes(pod: Pod, nodeName: string, assumed: AssumedVolumes): Promise<void> {
     const uid = pod.metadata?.uid ?? ''
     const giveUp = new AbortController()
-    this.#awaitingVolumes.set(uid, giveUp)
+    this.#preparing.set(uid, giveUp)
     let current = pod
     try {
       current = (await this.#writes.nominated(pod, nodeName)) ?? pod
@@ -269,7 +269,7 @@ export class Scheduler {
       this.#fail(current, 'SchedulerError', message, '')
       return
     } finally {
-      this.#awaitingVolumes.delete(uid)
+      this.#preparing.delete(uid)
     }
     await this.#bind(pod, nodeName, current)
   }
@@ -283,7 +283,7 @@ export class Scheduler {
     try {
       if (this.#devices.isNominating(pod))
         current ??= (await this.#writes.nominated(pod, nodeName)) ?? pod
-      await this.#devices.bind(pod)
+      await this.#untilReady(uid, await this.#devices.bind(pod))
       await client.resource(resources.pods, namespace).createSubresource(name, 'binding', {
         apiVersion: 'v1',
         kind: 'Binding',
@@ -301,14 +301,36 @@ export class Scheduler {
     } catch (error) {
       this.#devices.release(pod)
       if (this.#nodes.unplace(uid)) this.#queue.moveAll()
+      if (error instanceof GivenUp) return
       if (isNotFound(error)) this.#queue.remove(uid)
       else this.#fail(current ?? pod, 'SchedulerError', bindingFailure(error), current && '')
       if (isConflict(error))
         this.#options.logger.info('Pod was bound by somebody else', { pod: name })
     } finally {
-      this.#bindings--
-      this.#bound.resolve()
-      this.#bound = Promise.withResolvers()
+      this.#bindingEnds()
+    }
+  }
+
+  #bindingEnds(): void {
+    this.#bindings--
+    this.#bound.resolve()
+    this.#bound = Promise.withResolvers()
+  }
+
+  /** Devices that are made ready are no work of the server: others are bound meanwhile, however long it takes. */
+  async #untilReady(uid: string, claims: readonly ResourceClaim[]): Promise<void> {
+    const giveUp = new AbortController()
+    const ready = this.#devices.whenReady(claims, giveUp.signal)
+    if (ready === undefined) return
+    this.#preparing.set(uid, giveUp)
+    // It went while its claims were written.
+    if (!this.#queue.has(uid)) this.#giveUp(uid)
+    this.#bindingEnds()
+    try {
+      await ready
+    } finally {
+      this.#bindings++
+      this.#preparing.delete(uid)
     }
   }
 
@@ -340,6 +362,9 @@ export class Scheduler {
     void this.#writes.failed(pod, reason, message, isPromised ? undefined : nomination)
   }
 }
+
+/** Nobody has use for the pod's node any more: nothing is said of it. */
+class GivenUp extends Error {}
 
 function bindingFailure(error: unknown): string {
   if (error instanceof PreBindError) return error.message

@@ -71,6 +71,11 @@ export class SchedulingQueue {
     this.#move(known)
   }
 
+  /** Whether it waits for a node, or for the answer to a try. */
+  has(uid: string): boolean {
+    return this.#waiting.has(uid)
+  }
+
   remove(uid: string): void {
     const waiting = this.#waiting.get(uid)
     if (waiting === undefined) return

@@ -102,9 +102,9 @@ test('devices that are made ready are waited for, until they fail or for ten min
   }
   const { writes, clock } = world()
   let latest = told('Up', 'False')
-  const waiting = (): Promise<string> =>
+  const waiting = (signal = new AbortController().signal): Promise<string> =>
     writes
-      .whenReady(latest, () => latest)
+      .whenReady([claimFor({}), latest], () => latest, signal)
       .then(
         () => 'ready',
         (error: Error) => error.message,
@@ -123,6 +123,11 @@ test('devices that are made ready are waited for, until they fail or for ten min
   const late = waiting()
   await clock.advance(600_000)
   assert.equal(await late, 'claim ns/claim binding timeout')
+  latest = told('Up', 'False')
+  const leaving = new AbortController()
+  const givenUp = waiting(leaving.signal)
+  leaving.abort(new Error('the pod is gone'))
+  assert.equal(await givenUp, 'the pod is gone')
   latest = { ...claimFor({}), status: { allocation: ALLOCATION } }
   assert.equal(await waiting(), 'ready')
 })

@@ -87,16 +87,21 @@ export class ClaimWrites {
       throw new Error(`${text} was allocated or deallocated in the meantime`)
   }
 
-  /** For devices that are made ready only now. Rejects when they fail, or take too long. */
-  async whenReady(claim: ResourceClaim, latest: () => ResourceClaim | undefined): Promise<void> {
+  /** For devices that are made ready only now. Rejects when one fails, when it takes too long, or when `signal` aborts. */
+  async whenReady(
+    claims: readonly ResourceClaim[],
+    latest: (claim: ResourceClaim) => ResourceClaim | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const endMs = this.#clock.monotonicMs() + CONDITIONS_LIMIT_MS
-    for (let known = claim; ; known = latest() ?? known) {
-      const state = bindingState(known)
-      if (state === 'ready') return
-      if (state === 'failed') throw new Error(`claim ${keyOf(claim)} binding failed`)
+    for (let known = claims; ; known = known.map((claim) => latest(claim) ?? claim)) {
+      const failed = known.find((claim) => bindingState(claim) === 'failed')
+      if (failed !== undefined) throw new Error(`claim ${keyOf(failed)} binding failed`)
+      const late = known.find((claim) => !isReady(claim))
+      if (late === undefined) return
       if (this.#clock.monotonicMs() >= endMs)
-        throw new Error(`claim ${keyOf(claim)} binding timeout`)
-      await sleep(this.#clock, CONDITIONS_CHECK_MS)
+        throw new Error(`claim ${keyOf(late)} binding timeout`)
+      await sleep(this.#clock, CONDITIONS_CHECK_MS, signal)
     }
   }
 
@@ -187,6 +192,11 @@ export class ClaimWrites {
   #claims({ metadata }: ResourceClaim) {
     return this.#client.resource(resources.resourceclaims, metadata?.namespace)
   }
+}
+
+/** Nothing has to happen to its devices any more. */
+export function isReady(claim: ResourceClaim): boolean {
+  return bindingState(claim) === 'ready'
 }
 
 function bindingState({ status }: ResourceClaim): 'ready' | 'waiting' | 'failed' {

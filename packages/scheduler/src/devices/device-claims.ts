@@ -33,7 +33,7 @@ import type { NodeVerdict } from '../message.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
 import { AllocationError } from './allocation-error.ts'
-import { ClaimWrites } from './claim-writes.ts'
+import { ClaimWrites, isReady } from './claim-writes.ts'
 import { devicesByNode, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
 import {
@@ -313,26 +313,36 @@ export class DeviceClaims {
     return claims.some((claim) => !isReservedFor(claim, pod)) || this.#servedOf(pod).length > 0
   }
 
-  /** Before the pod is bound: its claims are allocated, reserved for it, and their devices are ready. Rejects with PreBindError. */
-  async bind(pod: Pod): Promise<void> {
+  /** Before the pod is bound: its claims are allocated and reserved for it. Answers them. Rejects with PreBindError. */
+  async bind(pod: Pod): Promise<readonly ResourceClaim[]> {
     try {
-      await this.#bind(pod)
+      return await this.#bind(pod)
     } catch (error) {
-      const text = `running PreBind plugin "DynamicResources": ${errorText(error)}`
-      throw new PreBindError(text, { cause: error })
+      throw preBindError(error)
     } finally {
       this.#chosenWith.delete(pod.metadata?.uid ?? '')
     }
   }
 
-  async #bind(pod: Pod): Promise<void> {
+  /** When the devices of the pod's claims are ready; undefined: they are. Rejects with PreBindError, or as `signal` aborts. */
+  whenReady(claims: readonly ResourceClaim[], signal: AbortSignal): Promise<void> | undefined {
+    if (claims.every(isReady)) return undefined
+    const latest = (claim: ResourceClaim) => this.#claims.getByKey(keyOf(claim))
+    return this.#writes.whenReady(claims, latest, signal).catch((error: unknown) => {
+      throw signal.aborted ? error : preBindError(error)
+    })
+  }
+
+  async #bind(pod: Pod): Promise<readonly ResourceClaim[]> {
+    const taken: ResourceClaim[] = []
     for (const chosenWith of this.#chosenWith.get(pod.metadata?.uid ?? '') ?? [])
-      await this.#take(chosenWith, pod, this.#promised.get(keyOf(chosenWith.claim)))
+      taken.push(await this.#take(chosenWith, pod, this.#promised.get(keyOf(chosenWith.claim))))
     const extended = this.#promised.get(pod.metadata?.uid ?? '')
-    if (extended?.mappings === undefined) return
+    if (extended?.mappings === undefined) return taken
     extended.claim = await this.#writes.createExtended(extended.claim)
-    await this.#take(extended, pod, extended)
+    taken.push(await this.#take(extended, pod, extended))
     await this.#writes.recordExtended(pod, extended.claim, extended.mappings)
+    return taken
   }
 
   /** That somebody else allocated it meanwhile ends the promise, not what the node was chosen with. */
@@ -340,11 +350,11 @@ export class DeviceClaims {
     { claim, allocation }: ChosenWith,
     pod: Pod,
     promised: Promised | undefined,
-  ): Promise<void> {
+  ): Promise<ResourceClaim> {
     const latest = this.#claims.getByKey(keyOf(claim))
     const taken = await this.#writes.take(claim, pod, allocation, latest)
     if (promised?.podUid === pod.metadata?.uid) promised!.isWritten = true
-    await this.#writes.whenReady(taken, () => this.#claims.getByKey(keyOf(claim)))
+    return taken
   }
 
   /** Nothing comes of it. Allocations that are written are in the cache soon, and serve the next try; what was made for this try goes. */
@@ -395,4 +405,10 @@ export class DeviceClaims {
     }
     return CLAIMS_STAY
   }
+}
+
+function preBindError(cause: unknown): PreBindError {
+  return new PreBindError(`running PreBind plugin "DynamicResources": ${errorText(cause)}`, {
+    cause,
+  })
 }
