@@ -256,3 +256,63 @@ for (const [what, spec, message] of [
     },
     { nodes: 1 },
   )
+
+const named = (name: string, { spec }: Pod): Pod => ({ metadata: { name }, spec })
+
+async function addressOf(world: World, name: string): Promise<string> {
+  return world.until(`${name} has an address`, 60_000, async () => {
+    const { status } = (await world.find(resources.pods, name)) ?? {}
+    return status?.phase === 'Running' ? status.podIP : undefined
+  })
+}
+
+/** The pods on the node are taken up again. */
+async function restartNode(world: World): Promise<void> {
+  world.crash('node-1')
+  await world.advance(3_000)
+}
+
+scenario(
+  'a pod that was ending when its node started anew keeps its address until it is gone, and nobody has it twice',
+  async (world) => {
+    const slow = podOf(
+      { lifecycle: { preStop: { sleep: { seconds: 60 } } } },
+      { terminationGracePeriodSeconds: 90 },
+    )
+    await create(world, named('leaving', slow))
+    const address = await addressOf(world, 'leaving')
+    await world.of(resources.pods).delete('leaving')
+    await restartNode(world)
+    const addresses = new Set([address])
+    await create(world, named('first', podOf({})))
+    addresses.add(await addressOf(world, 'first'))
+    assert.ok(await world.find(resources.pods, 'leaving'))
+    await world.until('it is gone', 120_000, async () =>
+      (await world.find(resources.pods, 'leaving')) === undefined ? true : undefined,
+    )
+    await create(world, named('second', podOf({})))
+    addresses.add(await addressOf(world, 'second'))
+    assert.equal(addresses.size, 3)
+  },
+  one,
+)
+
+scenario(
+  'a pod that had ended when its node started anew gives back no address, which another has by then',
+  async (world) => {
+    const configMap = { name: 'later' }
+    await create(world, named('waiting', podOf({}, { volumes: [{ name: 'v', configMap }] })))
+    await world.advance(2_000)
+    const done = podOf({ command: ['sleep', '1'] }, { restartPolicy: 'Never' })
+    await create(world, named('done', done))
+    const ended = await addressOf(world, 'done')
+    await world.advance(5_000)
+    await restartNode(world)
+    await world.of(resources.configmaps).create({ metadata: configMap })
+    assert.equal(await addressOf(world, 'waiting'), ended, 'it is free')
+    await restartNode(world)
+    await create(world, named('new', podOf({})))
+    assert.notEqual(await addressOf(world, 'new'), ended)
+  },
+  one,
+)

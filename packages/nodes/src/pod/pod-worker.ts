@@ -46,6 +46,8 @@ export class PodWorker {
   readonly #listeners = new Set<() => void>()
   /** Of the spec that was seen last. */
   #generation: number | undefined
+  /** Of its node, until it is done. */
+  #addresses: readonly string[] = []
   #terminating = false
   #grace: GraceTime | undefined
   #limits: PodLimits | undefined
@@ -173,9 +175,13 @@ export class PodWorker {
     const pod = this.#writer.stored
     const phase = pod.status?.phase
     if (phase === 'Succeeded' || phase === 'Failed') {
+      // What address it had it gave back when it ended: another pod may have it by now.
       this.#finish()
       if (pod.metadata?.deletionTimestamp !== undefined) this.#begin(() => this.#deleteObject())
-    } else if (pod.metadata?.deletionTimestamp !== undefined) {
+      return
+    }
+    this.#hold(this.#local.ips)
+    if (pod.metadata?.deletionTimestamp !== undefined) {
       this.update(pod)
     } else {
       this.#begin(() => this.#live())
@@ -305,7 +311,6 @@ export class PodWorker {
       if (!(await this.#takeAddresses())) return false
       this.#writer.schedule(SANDBOX_WRITE_MS)
     } else {
-      this.#node.addresses.claim(this.#local.ips)
       this.#begin(() => this.#mounts().remountAll())
       for (const container of this.#local.ephemeral) {
         this.#begin(() => this.#runner.runEphemeral(container))
@@ -326,8 +331,16 @@ export class PodWorker {
   async #takeAddresses(): Promise<boolean> {
     const isOver = (): boolean => this.#terminating || this.#done
     const addresses = await makeSandbox(this.#node, this.#writer.stored, this.#life.signal, isOver)
-    if (addresses !== undefined) this.#local.ips = addresses
-    return addresses !== undefined
+    if (addresses === undefined) return false
+    this.#local.ips = addresses
+    this.#hold(addresses)
+    return true
+  }
+
+  /** Nobody else gets them, until it is done. */
+  #hold(addresses: readonly string[]): void {
+    this.#addresses = addresses
+    this.#node.addresses.claim(addresses)
   }
 
   #watchLimits(): void {
@@ -388,7 +401,7 @@ export class PodWorker {
     if (this.#done) return
     this.#done = true
     this.#node.volumes.release(this.#local.uid, this.#node.lifetime)
-    this.#node.addresses.release(this.#local.ips)
+    this.#node.addresses.release(this.#addresses)
     this.#node.room.changed()
   }
 }
