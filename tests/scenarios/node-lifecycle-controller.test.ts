@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { findCondition, isPodReady, resources } from '@gyropilot/api'
 import type { Node, Pod } from '@gyropilot/api'
+import { formatMicroTime } from '@gyropilot/foundation'
 import { pod, replicaSet } from './objects.ts'
 import { scenario } from './scenario.ts'
 import type { World } from './scenario.ts'
@@ -120,9 +121,32 @@ scenario('nothing is evicted while all nodes are dark', async (world) => {
   assert.deepEqual((await webPods(world)).map(({ metadata }) => metadata?.uid).toSorted(), before)
 })
 
+/** A node whose kubelet is the test: it is heard of, and says that it is not ready. */
+async function sickNode(world: World) {
+  const conditions = [{ type: 'Ready', status: 'False' as const, reason: 'KubeletNotReady' }]
+  await world.of(resources.nodes).create({ metadata: { name: 'sick' }, status: { conditions } })
+  const leases = world.of(resources.leases, 'kube-node-lease')
+  const spec = () => ({
+    holderIdentity: 'sick',
+    leaseDurationSeconds: 40,
+    renewTime: formatMicroTime(world.clock.nowMs()),
+  })
+  await leases.create({ metadata: { name: 'sick' }, spec: spec() })
+  return {
+    async beat(forMs: number): Promise<void> {
+      const endMs = world.clock.monotonicMs() + forMs
+      while (world.clock.monotonicMs() < endMs) {
+        await world.advance(Math.min(10_000, endMs - world.clock.monotonicMs()))
+        await leases.patch('sick', { type: 'merge', value: { spec: spec() } })
+      }
+    },
+  }
+}
+
 scenario(
   'Given tolerationSeconds 200 for not-ready and a NotReady node, then its pods stay during the window; with 0 they are deleted',
   async (world) => {
+    const sick = await sickNode(world)
     for (const [name, tolerationSeconds] of [
       ['patient', 200],
       ['hasty', 0],
@@ -130,26 +154,17 @@ scenario(
       const base = pod(name, { finalizers: ['example.com/hold'] })
       const toleration = { key: NOT_READY, operator: 'Exists', effect: 'NoExecute' } as const
       const tolerations = [{ ...toleration, tolerationSeconds }]
-      const spec = { ...base.spec!, nodeName: 'node-1', tolerations }
+      const spec = { ...base.spec!, nodeName: 'sick', tolerations }
       await world.of(resources.pods).create({ ...base, spec })
     }
-    await world.advance(5_000)
-    const conditions = [{ type: 'Ready', status: 'False', reason: 'KubeletNotReady' }]
-    await world
-      .of(resources.nodes)
-      .patch(
-        'node-1',
-        { type: 'strategic', value: { status: { conditions } } },
-        { subresource: 'status' },
-      )
     const isGoing = async (name: string): Promise<boolean> =>
       isTerminating((await world.find(resources.pods, name))!)
     await world.until('the hasty one goes', 10_000, async () =>
       (await isGoing('hasty')) ? true : undefined,
     )
-    await world.advance(190_000)
+    await sick.beat(190_000)
     assert.equal(await isGoing('patient'), false)
-    await world.advance(15_000)
+    await sick.beat(15_000)
     assert.equal(await isGoing('patient'), true)
   },
 )

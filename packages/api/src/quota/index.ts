@@ -4,6 +4,7 @@ export { excessOf, resourcesNamed, sameResourceLists } from './resource-lists.ts
 export {
   DEVICE_CLASS_RESOURCE_PREFIX,
   isCountedResource,
+  isExtendedResource,
   objectCountName,
 } from './resource-names.ts'
 export { matchesScopes, scopeRequirementsOf } from './scopes.ts'

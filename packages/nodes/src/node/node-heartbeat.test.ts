@@ -19,6 +19,7 @@ async function toldAtStart(bootId?: string) {
       clock: testClock(),
       random: new SeededRandom('heartbeat'),
       logger: silentLogger,
+      known: () => undefined,
       recorder: {
         record({ regarding, reason }) {
           told.push([reason, server.list(resources.nodes).length > 0])

@@ -1,12 +1,12 @@
 /** Keeps a simulated node known: registration, Lease, status. Contract: docs/behaviour/simulation/kubelet.md, Heartbeats. */
-import { deepEqual, resources } from '@gyropilot/api'
+import { deepEqual, findCondition, resources } from '@gyropilot/api'
 import type { Lease, Node, NodeStatus } from '@gyropilot/api'
 import { isAlreadyExists, isConflict, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import { formatMicroTime, jitter, sleep } from '@gyropilot/foundation'
 import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import type { EventRecorder } from '@gyropilot/runtime'
-import { nodeObject, nodeStatus } from './node-object.ts'
+import { isSaid, nodeObject, nodeStatus, resourcesGone } from './node-object.ts'
 import type { SimulatedNodeConfiguration } from './node-object.ts'
 import { csiNode, registeredAgain } from '../storage/driver-objects.ts'
 
@@ -19,19 +19,33 @@ const FIRST_RETRY_MS = 100
 const FIRST_LEASE_RETRY_MS = 200
 const RETRY_LIMIT_MS = 7_000
 
+/** What is told of a condition that turns good. */
+const ANNOUNCED = [
+  ['MemoryPressure', 'NodeHasSufficientMemory'],
+  ['DiskPressure', 'NodeHasNoDiskPressure'],
+  ['PIDPressure', 'NodeHasSufficientPID'],
+  ['Ready', 'NodeReady'],
+] as const
+
 interface HeartbeatServices {
   readonly client: Client
   readonly clock: Clock
   readonly random: RandomSource
   readonly logger: Logger
   readonly recorder: EventRecorder
+  /** The node as it is known here, which may be a little late; undefined: it is not, or not yet. */
+  known(): Node | undefined
 }
 
 export class NodeHeartbeat {
   readonly #configuration: SimulatedNodeConfiguration
   readonly #services: HeartbeatServices
+  /** Whose a new Lease is. Undefined: its Lease is not what it was, and so the node may be gone. */
   #node: Node | undefined
   #lease: Lease | undefined
+  /** The version of the node that was looked at last, and says what is to be said. */
+  #looked: string | undefined
+  #isCordoned = false
 
   constructor(configuration: SimulatedNodeConfiguration, services: HeartbeatServices) {
     this.#configuration = configuration
@@ -48,7 +62,7 @@ export class NodeHeartbeat {
     const node = await this.#register(signal, bootId)
     this.#node = node
     await this.#registerDrivers(node, signal)
-    this.#announceConditions()
+    this.#announceConditions(node.status ?? {})
     if (bootId !== undefined) this.#tell('Warning', 'Rebooted', rebootedText(node, bootId))
     this.#background(this.#renewLease(signal), signal)
     this.#background(this.#postStatus(signal), signal)
@@ -107,17 +121,16 @@ export class NodeHeartbeat {
   #takeUp(node: Node, bootId?: string): Promise<Node> {
     const nowMs = this.#services.clock.nowMs()
     const status = nodeStatus(this.#configuration, node.status, nowMs, bootId)
-    return this.#patchStatus(status)
+    return this.#patchStatus(status, node.status)
   }
 
-  #patchStatus(status: Partial<NodeStatus>): Promise<Node> {
+  #patchStatus(status: NodeStatus, stored: NodeStatus | undefined): Promise<Node> {
+    const gone = Object.fromEntries(resourcesGone(status, stored).map((name) => [name, null]))
+    const allocatable = { ...status.allocatable, ...gone }
+    const value = { status: { ...status, allocatable, ...replacingAddresses(status) } }
     return this.#services.client
       .resource(resources.nodes)
-      .patch(
-        this.#configuration.name,
-        { type: 'strategic', value: { status: { ...status, ...replacingAddresses(status) } } },
-        { subresource: 'status' },
-      )
+      .patch(this.#configuration.name, { type: 'strategic', value }, { subresource: 'status' })
   }
 
   #tell(type: 'Normal' | 'Warning', reason: string, message: string): void {
@@ -127,16 +140,16 @@ export class NodeHeartbeat {
     this.#services.recorder.record({ regarding, type, reason, message })
   }
 
-  #announceConditions(): void {
-    const { name } = this.#configuration
-    for (const reason of [
-      'NodeHasSufficientMemory',
-      'NodeHasNoDiskPressure',
-      'NodeHasSufficientPID',
-      'NodeReady',
-    ]) {
-      this.#tell('Normal', reason, `Node ${name} status is now: ${reason}`)
+  /** Those that are others than before. */
+  #announceConditions(status: NodeStatus, before?: NodeStatus): void {
+    for (const [type, reason] of ANNOUNCED) {
+      const was = findCondition(before?.conditions, type)?.status
+      if (findCondition(status.conditions, type)?.status !== was) this.#announce(reason)
     }
+  }
+
+  #announce(reason: string): void {
+    this.#tell('Normal', reason, `Node ${this.#configuration.name} status is now: ${reason}`)
   }
 
   async #postStatus(signal: AbortSignal): Promise<void> {
@@ -152,10 +165,33 @@ export class NodeHeartbeat {
     try {
       const stored = await client.resource(resources.nodes).get(this.#configuration.name)
       const status = nodeStatus(this.#configuration, stored.status, clock.nowMs())
-      this.#node = await this.#patchStatus(status)
+      this.#node = await this.#patchStatus(status, stored.status)
+      this.#announceConditions(status, stored.status)
     } catch (error) {
       if (!signal.aborted) logger.error(error, 'Unable to update node status')
     }
+  }
+
+  /**
+   * Whether others have made something else of what is said of the node: a node that was not heard of for a while is thought dead.
+   * Asked with every heartbeat: a node that is what it was takes one comparison.
+   */
+  #isOutdated(): boolean {
+    const known = this.#services.known()
+    const version = known?.metadata?.resourceVersion
+    if (known === undefined || version === this.#looked) return false
+    this.#tellOfCordon(known)
+    const status = nodeStatus(this.#configuration, known.status, this.#services.clock.nowMs())
+    if (!isSaid(status, known.status)) return true
+    this.#looked = version
+    return false
+  }
+
+  #tellOfCordon({ spec }: Node): void {
+    const isCordoned = spec?.unschedulable === true
+    if (isCordoned === this.#isCordoned) return
+    this.#isCordoned = isCordoned
+    this.#announce(isCordoned ? 'NodeNotSchedulable' : 'NodeSchedulable')
   }
 
   async #renewLease(signal: AbortSignal): Promise<void> {
@@ -163,24 +199,36 @@ export class NodeHeartbeat {
     for (;;) {
       try {
         this.#lease = await this.#writeLease()
-        // The node was out of reach, and may be thought dead.
-        if (retryMs > FIRST_LEASE_RETRY_MS) await this.#renewStatus(signal)
+        // The node was out of reach, and may be thought dead: that may not be known here yet.
+        const wasAway = this.#lease !== undefined && retryMs > FIRST_LEASE_RETRY_MS
+        if (wasAway || this.#isOutdated()) await this.#renewStatus(signal)
         retryMs = FIRST_LEASE_RETRY_MS
         const waitMs = jitter(this.#services.random, LEASE_PERIOD_MS, JITTER)
         await sleep(this.#services.clock, waitMs, signal)
       } catch (error) {
         if (signal.aborted) return
-        if (isConflict(error) || isNotFound(error) || isAlreadyExists(error))
+        if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
+          if (this.#lease !== undefined) this.#node = undefined
           this.#lease = undefined
-        else this.#services.logger.error(error, 'Failed to renew node lease')
+        } else this.#services.logger.error(error, 'Failed to renew node lease')
         await sleep(this.#services.clock, retryMs, signal)
         retryMs = Math.min(retryMs * 2, RETRY_LIMIT_MS)
       }
     }
   }
 
-  async #writeLease(): Promise<Lease> {
+  /** One that is deleted may be known a little longer; one that is not known costs no request. */
+  async #findNode(): Promise<Node | undefined> {
+    if (this.#services.known() === undefined) return undefined
+    const nodes = this.#services.client.resource(resources.nodes)
+    return nodes.get(this.#configuration.name).catch(nothingWhenNotFound)
+  }
+
+  /** Undefined: it was taken away, and there is no node that it could belong to. */
+  async #writeLease(): Promise<Lease | undefined> {
     const { name } = this.#configuration
+    this.#node ??= await this.#findNode()
+    if (this.#node === undefined) return undefined
     const leases = this.#services.client.resource(resources.leases, LEASE_NAMESPACE)
     const spec = {
       holderIdentity: name,
@@ -189,7 +237,7 @@ export class NodeHeartbeat {
     }
     const known = this.#lease ?? (await leases.get(name).catch(nothingWhenNotFound))
     if (known !== undefined) return leases.update({ ...known, spec: { ...known.spec, ...spec } })
-    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.#node?.metadata?.uid ?? '' }
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: this.#node.metadata?.uid ?? '' }
     return leases.create({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nodeObject, nodeStatus } from './node-object.ts'
+import { isSaid, nodeObject, nodeStatus, resourcesGone } from './node-object.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
 const plain = { name: 'n', hostIps: ['192.168.0.11'] }
@@ -54,4 +54,32 @@ test('a node of both families has an address and a range of each', () => {
 
 test('a node says that it follows policies for the groups of containers', () => {
   assert.deepEqual(nodeObject(plain, NOW_MS).status?.features, { supplementalGroupsPolicy: true })
+})
+
+test("what others count on a node may be used, its own amounts are the node's to say", () => {
+  const capacity = { cpu: '64', 'example.com/dongle': '4' }
+  const status = nodeStatus(plain, { capacity }, NOW_MS)
+  assert.equal(status.allocatable?.['example.com/dongle'], '4')
+  assert.equal(status.allocatable?.['cpu'], '8')
+  assert.equal(status.capacity?.['example.com/dongle'], undefined)
+  const allocatable = { ...status.allocatable, 'example.com/gone': '1', 'hugepages-64Ki': '0' }
+  assert.deepEqual(resourcesGone(status, { allocatable }), ['example.com/gone'])
+})
+
+test('a status that says what is stored, in whatever words and at whatever time, is said already', () => {
+  const stored = nodeObject(plain, NOW_MS).status!
+  const status = nodeStatus(plain, stored, NOW_MS + 10_000)
+  const [memory, ...others] = stored.conditions!
+  assert.equal(isSaid(status, stored), true)
+  assert.equal(isSaid(status, { ...stored, capacity: { ...stored.capacity, cpu: '8000m' } }), true)
+  for (const change of [
+    { capacity: { ...stored.capacity, cpu: '9' } },
+    { allocatable: { ...stored.allocatable, pods: '9' } },
+    { allocatable: { ...stored.allocatable, 'example.com/gone': '1' } },
+    { addresses: [] },
+    { conditions: others },
+    { conditions: [{ ...memory!, status: 'Unknown' as const }, ...others] },
+  ])
+    assert.equal(isSaid(status, { ...stored, ...change }), false, JSON.stringify(change))
+  assert.equal(isSaid(status, undefined), false)
 })

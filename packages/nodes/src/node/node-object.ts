@@ -1,5 +1,11 @@
 /** The Node object of a simulated node. Contract: docs/behaviour/simulation/kubelet.md, Node object. Pure. */
-import { KUBERNETES_VERSION } from '@gyropilot/api'
+import {
+  KUBERNETES_VERSION,
+  amountOf,
+  findCondition,
+  isExtendedResource,
+  semanticEqual,
+} from '@gyropilot/api'
 import type { Node, NodeCondition, NodeStatus } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 
@@ -29,7 +35,9 @@ export interface SimulatedNodeConfiguration {
 const OS_IMAGE = 'Simulated Linux'
 const FIRST_BOOT_ID = '00000000-0000-4000-8000-000000000001'
 
-const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
+type Amounts = NonNullable<NodeStatus['capacity']>
+
+const DEFAULT_CAPACITY: Amounts = {
   cpu: '8',
   'ephemeral-storage': '100Gi',
   'hugepages-1Gi': '0',
@@ -39,12 +47,12 @@ const DEFAULT_CAPACITY: Readonly<Record<string, string>> = {
 }
 
 /** Default hard eviction thresholds leave a tenth of the disk and 100Mi of memory to the system. */
-function allocatableOf(capacity: Readonly<Record<string, string>>): Record<string, string> {
-  const allocatable: Record<string, string> = { ...capacity }
+function allocatableOf(capacity: Amounts): Amounts {
+  const allocatable: Record<string, Amounts[string]> = { ...capacity }
   const gibibytes = /^(\d+)Gi$/
-  const memory = gibibytes.exec(capacity.memory ?? '')
+  const memory = gibibytes.exec(String(capacity['memory']))
   if (memory) allocatable.memory = `${Number(memory[1]) * 1024 - 100}Mi`
-  const disk = gibibytes.exec(capacity['ephemeral-storage'] ?? '')
+  const disk = gibibytes.exec(String(capacity['ephemeral-storage']))
   if (disk) allocatable['ephemeral-storage'] = String(Math.floor(Number(disk[1]) * 2 ** 30 * 0.9))
   return allocatable
 }
@@ -88,7 +96,10 @@ export function nodeObject(configuration: SimulatedNodeConfiguration, nowMs: num
   }
 }
 
-/** The status a healthy node posts; transition times stay where nothing changed. `bootId` is that of a machine that was off. */
+/**
+ * The status a healthy node posts; transition times stay where nothing changed, and what others count on the node may be used.
+ * `bootId` is that of a machine that was off.
+ */
 export function nodeStatus(
   configuration: SimulatedNodeConfiguration,
   stored: NodeStatus | undefined,
@@ -103,7 +114,7 @@ export function nodeStatus(
   ]
   return {
     ...(isCloudsMatter ? {} : { addresses }),
-    allocatable: allocatableOf(capacity),
+    allocatable: allocatableOf({ ...stored?.capacity, ...capacity }),
     capacity,
     conditions: conditionsOf(stored, nowMs),
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
@@ -121,6 +132,42 @@ export function nodeStatus(
       systemUUID: configuration.name,
     },
   }
+}
+
+/** Extended resources of the node's allocatable that are not counted there any more. */
+export function resourcesGone(
+  { allocatable = {} }: NodeStatus,
+  stored: NodeStatus | undefined,
+): readonly string[] {
+  return Object.keys(stored?.allocatable ?? {}).filter(
+    (name) => isExtendedResource(name) && !Object.hasOwn(allocatable, name),
+  )
+}
+
+/** Whether what others may have changed is stored as the node would say it, but for the times. */
+export function isSaid(status: NodeStatus, stored: NodeStatus | undefined): boolean {
+  return (
+    areCounted(status.capacity, stored?.capacity) &&
+    areCounted(status.allocatable, stored?.allocatable) &&
+    resourcesGone(status, stored).length === 0 &&
+    (status.addresses === undefined || semanticEqual(status.addresses, stored?.addresses)) &&
+    (status.conditions ?? []).every((condition) => {
+      const known = findCondition(stored?.conditions, condition.type)
+      return (
+        known?.status === condition.status &&
+        known.reason === condition.reason &&
+        known.message === condition.message
+      )
+    })
+  )
+}
+
+/** In whatever words. */
+function areCounted(amounts: Amounts = {}, stored: Amounts = {}): boolean {
+  return Object.entries(amounts).every(([name, amount]) => {
+    const known = stored[name]
+    return known !== undefined && amountOf(name, known) === amountOf(name, amount)
+  })
 }
 
 const HEALTHY = [

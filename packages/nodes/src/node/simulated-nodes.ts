@@ -181,7 +181,9 @@ export class SimulatedNodes {
     const { client, clock, logger, recorderOf } = this.#options
     const random = this.#options.random.fork(`node/${configuration.name}`)
     const recorder = recorderOf(configuration.name)
-    const heartbeat = new NodeHeartbeat(configuration, { client, clock, random, logger, recorder })
+    const known = (): Node | undefined => this.#nodes.lister.get(undefined, configuration.name)
+    const own = { client, clock, random, logger, recorder, known }
+    const heartbeat = new NodeHeartbeat(configuration, own)
     const node = await heartbeat.start(signal, wasOff ? uuid(random.fork('boot')) : undefined)
     if (signal.aborted) return
     const volumes = new NodeVolumes({
@@ -192,7 +194,7 @@ export class SimulatedNodes {
       recorder,
       sources,
       data: this.#volumeData,
-      node: () => this.#nodes.lister.get(undefined, configuration.name),
+      node: known,
     })
     const workers = new Map<string, PodWorker>()
     const services: NodeServices = {
@@ -209,17 +211,17 @@ export class SimulatedNodes {
       references: new PodReferences(client, clock),
       network: this.#network,
       volumes,
-      room: new NodeRoom(workers, () => this.#nodes.lister.get(undefined, configuration.name)),
+      room: new NodeRoom(workers, known),
       lifetime: signal,
     }
     const { dial, secure, loads = this.#ownLoads } = this.#options
     const kubelet = new SimulatedKubelet(services, workers, loads, { dial, secure })
     this.#running.set(configuration.name, { services, workers, kubelet })
     this.#seen(node)
-    const cached = this.#nodes.lister.get(undefined, configuration.name)
+    const cached = known()
     if (cached !== undefined) this.#seen(cached)
-    const own = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
-    for (const pod of own.toSorted(byCreation)) this.#changed(pod)
+    const pods = this.#pods.lister.byIndex(NODE_INDEX, configuration.name)
+    for (const pod of pods.toSorted(byCreation)) this.#changed(pod)
     volumes.begin(signal)
   }
 
