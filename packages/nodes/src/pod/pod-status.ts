@@ -47,7 +47,8 @@ export function phaseOf(pod: Pod, local: LocalPod): 'Pending' | 'Running' | 'Suc
     container.state.state === 'terminated' ? container.state.exitCode : undefined
   for (const container of init) {
     const code = endedFor(container)
-    if (code !== undefined && code !== 0 && !mayRestart(container, pod, code)) return 'Failed'
+    if (code === undefined || code === 0 || mayRestart(container, pod, code)) continue
+    return running.length === 0 ? 'Failed' : 'Pending'
   }
   const initialized = isInitialized(local)
   if (!initialized && !local.ending) return 'Pending'

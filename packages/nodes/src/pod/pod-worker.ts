@@ -7,7 +7,7 @@ import { configurationProblem } from './configuration-problem.ts'
 import { ContainerRunner } from '../running/container-runner.ts'
 import type { Place } from '../container/container-commands.ts'
 import { PodStorage } from '../container/pod-storage.ts'
-import { GraceTime } from '../running/grace-time.ts'
+import { GraceTime, graceMsOf } from '../running/grace-time.ts'
 import { localContainer, localPod, rebootedPod, restoredPod } from '../running/local-pod.ts'
 import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
@@ -50,6 +50,7 @@ export class PodWorker {
   #addresses: readonly string[] = []
   #terminating = false
   #grace: GraceTime | undefined
+  #stopping: Promise<void> | undefined
   #limits: PodLimits | undefined
   #done = false
 
@@ -291,10 +292,17 @@ export class PodWorker {
 
   async #live(): Promise<void> {
     if (!(await this.#prepare())) return
-    const ended = await this.#runner.runAll()
-    if (!ended || this.#terminating) return
+    await this.#runner.runAll()
+    if (this.#terminating) return
+    if (this.#hasCompany()) await this.#stopContainers(graceMsOf(this.pod))
     await this.#writer.flush()
     this.#finish()
+  }
+
+  /** Containers that do not end by themselves when its main ones have. */
+  #hasCompany(): boolean {
+    const { containers, ephemeral } = this.#local
+    return ephemeral.length > 0 || containers.some(({ role }) => role === 'sidecar')
   }
 
   /** Until its containers may run. False: it is to end first. */
@@ -357,7 +365,7 @@ export class PodWorker {
   }
 
   #limitPassed({ type, reason, message, graceMs, isEviction }: LimitPassed): void {
-    if (this.#terminating || this.#done) return
+    if (this.#stopping !== undefined || this.#terminating || this.#done) return
     Object.assign(this.#local, { failure: { reason, message }, isEvicted: isEviction })
     this.#node.recorder.record({ regarding: this.pod, type, reason, message })
     this.#begin(async () => {
@@ -377,7 +385,14 @@ export class PodWorker {
     await this.#deleteObject()
   }
 
-  async #stopContainers(graceMs: number): Promise<void> {
+  /** Once, whatever ends the pod first: who comes later shortens the grace time at most. */
+  #stopContainers(graceMs: number): Promise<void> {
+    this.#grace?.shorten(graceMs)
+    this.#stopping ??= this.#stopAll(graceMs)
+    return this.#stopping
+  }
+
+  async #stopAll(graceMs: number): Promise<void> {
     this.#local.ending = true
     this.#course.abort(new Error('pod ends'))
     this.#grace = new GraceTime(this.#node.clock, graceMs)

@@ -2,6 +2,7 @@
 import { sleep } from '@gyropilot/foundation'
 import type { PodBehavior, Run } from '../behavior/behavior.ts'
 import { recordOn } from './container-news.ts'
+import { graceMsOf } from './grace-time.ts'
 import type { GraceTime } from './grace-time.ts'
 import { runHook } from './lifecycle-hooks.ts'
 import type { LocalContainer, Terminated } from './local-pod.ts'
@@ -61,7 +62,7 @@ export class ContainerEnds {
 
   /** The pod's own. */
   graceMs(): number {
-    return Number(this.#services.pod().spec?.terminationGracePeriodSeconds ?? 30) * 1000
+    return graceMsOf(this.#services.pod())
   }
 
   /** With what the container says at its end, unless that is scripted. */

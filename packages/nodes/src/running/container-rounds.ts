@@ -34,8 +34,8 @@ export class ContainerRounds {
     return this.#round?.signal ?? this.#services.signal
   }
 
-  /** Resolves when a round has come to its end by itself. */
-  async runAll(runOnce: () => Promise<boolean>): Promise<boolean> {
+  /** Resolves when a round has come to its end by itself: what goes on beside it is let go. */
+  async runAll(runOnce: () => Promise<void>): Promise<void> {
     for (;;) {
       const end = new AbortController()
       using scope = anySignal([this.#services.signal, end.signal])
@@ -43,9 +43,9 @@ export class ContainerRounds {
       this.#round = { end, signal, again: Promise.withResolvers<typeof AGAIN>() }
       const once = runOnce()
       const outcome = await Promise.race([once, this.#round.again.promise])
-      if (outcome !== AGAIN) return outcome
+      end.abort(new Error('the round is over'))
+      if (outcome !== AGAIN) return
       once.catch(() => {})
-      end.abort(new Error('all containers are restarted'))
       await this.#clear()
     }
   }

@@ -55,16 +55,16 @@ export class ContainerRunner {
     this.#runs = new ContainerRuns(behavior, this.#ends, this.#services)
   }
 
-  /** Resolves true when the pod has come to its end by itself. Rejects when its course is broken off. */
-  runAll(): Promise<boolean> {
+  /**
+   * Resolves when the pod has come to its end by itself: sidecars, and what debugs it, are left to `stopAll`. Rejects when its course
+   * is broken off.
+   */
+  runAll(): Promise<void> {
     return this.#rounds?.runAll(() => this.#runOnce()) ?? this.#runOnce()
   }
 
-  async #runOnce(): Promise<boolean> {
-    if (!(await this.#runFirst())) return true
-    await this.#runMain()
-    this.#endSidecars()
-    return true
+  async #runOnce(): Promise<void> {
+    if (await this.#runFirst()) await this.#runMain()
   }
 
   /** Settles when all have ended for good. There are many pods, and most have one container: nothing is gathered for it. */
@@ -82,9 +82,7 @@ export class ContainerRunner {
       if (container.role === 'main' || goesOn) continue
       const course = this.#course(container)
       if (container.role === 'init') {
-        if (await course) continue
-        this.#endSidecars()
-        return false
+        if (!(await course)) return false
       } else {
         course.catch(() => {})
         await this.#untilStarted(container)
@@ -276,22 +274,6 @@ export class ContainerRunner {
     recordOn(container, this.#services, 'Warning', 'FailedPostStartHook', 'PostStartHook failed')
     recordOn(container, this.#services, 'Normal', 'Killing', 'FailedPostStartHook')
     await this.#ends.stop(container, new GraceTime(clock, this.#ends.graceMs()), signal)
-  }
-
-  #endSidecars(): void {
-    for (const sidecar of this.#local.containers) {
-      if (sidecar.role !== 'sidecar' || sidecar.state.state !== 'running') continue
-      const { startedAtMs } = sidecar.state
-      const { containerId = '' } = sidecar
-      const finishedAtMs = this.#services.clock.nowMs()
-      this.#ends.end(sidecar, {
-        exitCode: 0,
-        reason: 'Completed',
-        startedAtMs,
-        finishedAtMs,
-        containerId,
-      })
-    }
   }
 
   async #untilStarted(container: LocalContainer): Promise<void> {

@@ -1,9 +1,15 @@
 /** How long a pod may take to end. It may be shortened while that goes on, and is never lengthened. */
 import { anySignal, sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import type { Pod } from '@gyropilot/api'
 
 /** Between SIGTERM and SIGKILL there is at least this much. */
 const LEAST_MS = 2_000
+
+/** What the pod asks for itself. */
+export function graceMsOf({ spec }: Pod): number {
+  return Number(spec?.terminationGracePeriodSeconds ?? 30) * 1000
+}
 
 export class GraceTime {
   readonly #clock: Clock

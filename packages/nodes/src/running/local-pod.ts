@@ -95,7 +95,7 @@ export interface LocalPod {
   isRestartingAll: boolean
   /** Its init containers run once more, though it has run. */
   beginsAnew: boolean
-  /** The pod is being ended (deletion, deadline, eviction): nothing restarts. */
+  /** The pod is being ended (deletion, deadline, eviction, its main containers are done): nothing restarts. */
   ending: boolean
   /** Rejected, past its deadline or evicted. */
   failure: { readonly reason: string; readonly message: string } | undefined

@@ -330,6 +330,7 @@ function trap([script = '', ...signals]: readonly string[], task: Shell): number
   return 0
 }
 
+/** What ran beside the script was stopped with it: of that the handler hears nothing. */
 function handlerOf(script: string, task: Shell): TrapHandler {
   return async (sleep) => {
     let isOver = true
@@ -338,7 +339,7 @@ function handlerOf(script: string, task: Shell): TrapHandler {
         script,
         { ...task, place: { ...task.place, sleep } },
         0,
-        task.defined,
+        task.defined.copy(),
       )
       isOver = false
       return code
