@@ -146,6 +146,35 @@ scenario(
   one,
 )
 
+const TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token'
+for (const [what, script, preStop] of [
+  ['a preStop hook that reads the token of an account that is gone', 'sleep 600', `cat ${TOKEN}`],
+  [
+    'a handler of TERM whose program only the real image has',
+    'trap "nginx -s quit" TERM; sleep 600',
+  ],
+  ['a handler of TERM that waits beside a job', 'trap "sleep 2; exit 3" TERM; sleep 600 & wait'],
+] as const)
+  scenario(
+    `a pod comes to its end: ${what}`,
+    async (world) => {
+      const account = { metadata: { name: 'app', namespace: 'default' } }
+      await world.of(resources.serviceaccounts).create(account)
+      const lifecycle = preStop && { preStop: shell(preStop) }
+      const container = { command: ['sh', '-c', script], ...(lifecycle && { lifecycle }) }
+      await create(world, podOf(container, { serviceAccountName: 'app' }))
+      await world.advance(5_000)
+      await world.of(resources.serviceaccounts).delete('app')
+      await world.of(resources.pods).delete('p')
+      await world.advance(5_000)
+      assert.equal(await found(world), undefined)
+      const said = await reasons(world)
+      const hasFailed = said.includes('FailedPreStopHook: PreStopHook failed')
+      assert.equal(hasFailed, preStop !== undefined, said.join('\n'))
+    },
+    one,
+  )
+
 scenario(
   'a deadline that is set later counts from the start of the pod',
   async (world) => {

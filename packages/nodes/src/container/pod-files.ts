@@ -11,6 +11,7 @@ import type {
 import type { Client } from '@gyropilot/client'
 import { formatTime } from '@gyropilot/foundation'
 import { BadEnvFile, valueInEnvFile } from './env-file.ts'
+import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { FileStore } from '../files/file-store.ts'
 import type { Mount } from '../files/file-tree.ts'
@@ -223,7 +224,7 @@ export class PodSources {
   }): Promise<Uint8Array> {
     const { namespace, name, uid } = this.#pod.metadata ?? {}
     const account = this.#pod.spec?.serviceAccountName ?? 'default'
-    const answer = await this.#client
+    const asked = this.#client
       .resource(resources.serviceaccounts, namespace)
       .createSubresource<TokenRequest>(account, 'token', {
         apiVersion: 'authentication.k8s.io/v1',
@@ -234,6 +235,8 @@ export class PodSources {
           boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid },
         },
       } as object)
+    const answer = await orMissing(asked)
+    if (answer === undefined) throw new FileError('No such file or directory')
     return Buffer.from(answer.status?.token ?? '')
   }
 

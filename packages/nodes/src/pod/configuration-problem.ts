@@ -1,4 +1,5 @@
 import type { Container, Pod } from '@gyropilot/api'
+import { errorText } from '@gyropilot/foundation'
 import { PodSources } from '../container/pod-files.ts'
 import type { PodStorage } from '../container/pod-storage.ts'
 import { containerProblem } from './container-problems.ts'
@@ -14,7 +15,12 @@ export async function configurationProblem(
   const problem = await references.environmentProblem(pod, container)
   if (problem !== undefined) return problem
   const sources = new PodSources(client, pod, files)
-  const inFile = await sources.fileKeyProblem(container)
-  if (inFile !== undefined) return inFile
-  return containerProblem(pod, container, () => sources.environment(container, nodeName))
+  try {
+    const inFile = await sources.fileKeyProblem(container)
+    if (inFile !== undefined) return inFile
+    return await containerProblem(pod, container, () => sources.environment(container, nodeName))
+  } catch (error) {
+    // The server did not answer: it is asked again as for what is missing.
+    return errorText(error)
+  }
 }

@@ -49,7 +49,13 @@ export class ContainerEnds {
       const { clock } = this.#services
       let exitCode: number | undefined
       await grace.allows(async (within) => {
-        exitCode = await trap((delayMs) => sleep(clock, delayMs, within))
+        exitCode = await trap((delayMs) => sleep(clock, delayMs, within)).catch(
+          (error: unknown) => {
+            if (within.aborted) throw error
+            // A program that only the real image has, or a server that did not answer: it ends as most do.
+            return terminateExitCode
+          },
+        )
       }, signal)
       if (exitCode !== undefined) return exitCode
       // It goes on.

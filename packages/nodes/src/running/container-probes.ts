@@ -1,6 +1,6 @@
 /** The probes of one run of a container. Contract: docs/behaviour/simulation/kubelet.md, Probes. */
 import type { Container, Pod } from '@gyropilot/api'
-import { sleep, untilAborted, withDeadline } from '@gyropilot/foundation'
+import { errorText, sleep, untilAborted, withDeadline } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
@@ -22,7 +22,8 @@ interface ProbeServices {
   readonly programs: Pick<PodPrograms, 'exec' | 'portProblem' | 'webProblem'>
   /** Something of the container's status has changed. */
   changed(): void
-  unhealthy(kind: ProbeKind, message: string): void
+  /** `outcome`: what has become of the probe, in words that follow its name. */
+  unhealthy(kind: ProbeKind, outcome: string): void
 }
 
 /** Times of the run, after its start. */
@@ -105,9 +106,8 @@ export class ContainerProbes {
     await this.#sleepUntil(delayMs)
     const counts = { failures: 0, successes: 0 }
     for (;;) {
-      const verdict = await this.#judge('readiness', probe)
+      const verdict = await this.#verdict('readiness', probe)
       this.#count(counts, verdict)
-      if (verdict !== undefined) this.#services.unhealthy('readiness', verdict)
       if (counts.successes >= (probe.successThreshold ?? 1)) this.#setReady(true)
       if (counts.failures >= (probe.failureThreshold ?? 3)) this.#setReady(false)
       await this.#sleep((probe.periodSeconds ?? 10) * 1000)
@@ -124,9 +124,8 @@ export class ContainerProbes {
   async #untilPassed(kind: ProbeKind, probe: Probe): Promise<boolean> {
     await this.#sleepUntil((probe.initialDelaySeconds ?? 0) * 1000)
     for (let failures = 0; ;) {
-      const verdict = await this.#judge(kind, probe)
+      const verdict = await this.#verdict(kind, probe)
       if (verdict === undefined) return true
-      this.#services.unhealthy(kind, verdict)
       if (++failures >= (probe.failureThreshold ?? 3)) return false
       await this.#sleep((probe.periodSeconds ?? 10) * 1000)
     }
@@ -136,9 +135,8 @@ export class ContainerProbes {
     await this.#sleepUntil((probe.initialDelaySeconds ?? 0) * 1000)
     const counts = { failures: 0, successes: 0 }
     for (;;) {
-      const verdict = await this.#judge(kind, probe)
+      const verdict = await this.#verdict(kind, probe)
       this.#count(counts, verdict)
-      if (verdict !== undefined) this.#services.unhealthy(kind, verdict)
       if (counts.failures >= (probe.failureThreshold ?? 3)) return
       await this.#sleep((probe.periodSeconds ?? 10) * 1000)
     }
@@ -168,6 +166,22 @@ export class ContainerProbes {
       probe.exec === undefined &&
       portProblem(this.#services.pod(), this.#container.spec, probe) === undefined
     )
+  }
+
+  /** A probe that cannot be run is told of, counts for nothing, and is due again a period later. */
+  async #verdict(kind: ProbeKind, probe: Probe): Promise<Verdict> {
+    const { signal, unhealthy } = this.#services
+    for (;;) {
+      try {
+        const verdict = await this.#judge(kind, probe)
+        if (verdict !== undefined) unhealthy(kind, `failed: ${verdict}`)
+        return verdict
+      } catch (error) {
+        if (signal.aborted) throw error
+        unhealthy(kind, `errored and resulted in unknown state: ${errorText(error)}`)
+      }
+      await this.#sleep((probe.periodSeconds ?? 10) * 1000)
+    }
   }
 
   async #judge(kind: ProbeKind, probe: Probe): Promise<Verdict> {

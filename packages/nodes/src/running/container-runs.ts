@@ -39,7 +39,7 @@ export class ContainerRuns {
     return new ContainerProbes(container, behavior, startedAtMs, {
       ...this.#services,
       signal,
-      unhealthy: (kind, output) => this.#unhealthy(container, kind, output),
+      unhealthy: (kind, outcome) => this.#unhealthy(container, kind, outcome),
     })
   }
 
@@ -110,9 +110,9 @@ export class ContainerRuns {
     return run.exitCode
   }
 
-  #unhealthy(container: LocalContainer, kind: ProbeKind, output: string): void {
+  #unhealthy(container: LocalContainer, kind: ProbeKind, outcome: string): void {
     const name = `${kind[0]!.toUpperCase()}${kind.slice(1)}`
-    recordOn(container, this.#services, 'Warning', 'Unhealthy', `${name} probe failed: ${output}`)
+    recordOn(container, this.#services, 'Warning', 'Unhealthy', `${name} probe ${outcome}`)
   }
 
   /** Answers the exit code. */

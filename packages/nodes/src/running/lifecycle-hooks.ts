@@ -1,6 +1,6 @@
 /** What a container's postStart and preStop hooks come to. Contract: docs/behaviour/simulation/kubelet.md, Hooks. */
 import type { Container, Pod } from '@gyropilot/api'
-import { sleep, untilAborted } from '@gyropilot/foundation'
+import { errorText, sleep, untilAborted } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { programOf } from '../behavior/image-program.ts'
 import { waitsForever } from '../behavior/usual-run.ts'
@@ -17,8 +17,25 @@ interface HookServices {
   pod(): Pod
 }
 
-/** Resolves when the hook is over: undefined when it succeeded, else what went wrong. */
+/**
+ * Resolves when the hook is over: undefined when it succeeded, else what went wrong, be it that the server did not answer what its
+ * command asked for. Rejects only when the signal aborts.
+ */
 export async function runHook(
+  hook: Hook,
+  container: LocalContainer,
+  services: HookServices,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return await outcomeOf(hook, container, services, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    return errorText(error)
+  }
+}
+
+async function outcomeOf(
   hook: Hook,
   container: LocalContainer,
   { clock, programs, pod }: HookServices,

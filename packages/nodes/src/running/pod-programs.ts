@@ -169,7 +169,7 @@ export class PodPrograms {
 
   /**
    * What a container leaves behind when it ends: the end of its message file, else of its log where that is asked for.
-   * Undefined: nothing.
+   * Undefined: nothing, or the server did not answer what its log follows from.
    */
   async lastWords(
     container: LocalContainer,
@@ -189,11 +189,19 @@ export class PodPrograms {
     const startedAtMs = clock.nowMs() - ranForMs
     const printed =
       consoleOf(container, startedAtMs)?.lines ??
-      (logs.length > 0 || words.length === 0
-        ? logs
-        : (await printedBy(words, at, startedAtMs, clock.nowMs()))?.lines)
+      (logs.length > 0 || words.length === 0 ? logs : await this.#printed(words, at, startedAtMs))
     const lines = (printed ?? []).filter(({ atMs }) => atMs <= ranForMs).slice(-MOST_LOG_LINES)
     const text = Buffer.from(lines.map((line) => `${line.text}\n`).join(''))
     return text.length === 0 ? undefined : text.subarray(-MOST_LOG_BYTES).toString()
+  }
+
+  async #printed(words: readonly string[], at: Place, startedAtMs: number) {
+    const { clock, logger } = this.#options
+    try {
+      return (await printedBy(words, at, startedAtMs, clock.nowMs()))?.lines
+    } catch (error) {
+      logger.error(error, 'Container log is not known', { pod: at.pod.metadata?.uid ?? '' })
+      return undefined
+    }
   }
 }

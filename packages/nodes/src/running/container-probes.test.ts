@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { VirtualClock } from '@gyropilot/foundation'
+import { DEFAULT_BEHAVIOR, behaviorOf } from '../behavior/behavior.ts'
+import { ContainerProbes } from './container-probes.ts'
+import { localContainer } from './local-pod.ts'
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('a probe that cannot be run is told of, counts for nothing, and goes on', async () => {
+  const clock = new VirtualClock({ settle })
+  const livenessProbe = { exec: { command: ['x'] }, periodSeconds: 5, failureThreshold: 2 }
+  const container = localContainer({ name: 'c', image: 'app:1', livenessProbe }, 'main')
+  const behavior = behaviorOf({}, DEFAULT_BEHAVIOR, assert.fail).container(container.spec, 'main')
+  const bad = { exitCode: 1, output: 'bad\n' }
+  const outcomes = [bad, new Error('the server is away'), new Error('the server is away'), bad]
+  const told: string[] = []
+  const probes = new ContainerProbes(container, behavior, clock.nowMs(), {
+    clock,
+    signal: new AbortController().signal,
+    pod: () => ({}),
+    programs: {
+      async exec() {
+        const outcome = outcomes.shift()
+        if (outcome instanceof Error) throw outcome
+        return outcome
+      },
+      portProblem: () => assert.fail(),
+      webProblem: () => assert.fail(),
+    },
+    changed: () => {},
+    unhealthy: (kind, outcome) => void told.push(`${kind} ${outcome}`),
+  })
+  let failedAtMs: number | undefined
+  const startMs = clock.monotonicMs()
+  void probes.failed.then(() => (failedAtMs = clock.monotonicMs() - startMs))
+  probes.start()
+  await clock.advance(60_000)
+  assert.equal(failedAtMs, 15_000)
+  const unknown = 'liveness errored and resulted in unknown state: the server is away'
+  assert.deepEqual(told, ['liveness failed: bad', unknown, unknown, 'liveness failed: bad'])
+})
