@@ -31,12 +31,14 @@ export function recordOn(
   recorder.record({ regarding: pod(), type, reason, message, fieldPath })
 }
 
+/** A run that has ended is its last one from then on. */
 export function waitFor(
   container: LocalContainer,
   { changed }: Pick<NewsServices, 'changed'>,
   reason: string,
   message: string,
 ): void {
+  if (container.state.state === 'terminated') container.last = container.state
   container.state = { state: 'waiting', reason, message }
   changed()
 }

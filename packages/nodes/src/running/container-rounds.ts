@@ -81,7 +81,6 @@ export class ContainerRounds {
     const ended = { exitCode: KILLED_EXIT_CODE, reason: REASON }
     container.last = { ...ended, startedAtMs, finishedAtMs, containerId }
     container.state = { state: 'waiting', reason: REASON }
-    container.restarts++
     container.started = container.ready = container.isEnding = false
     container.finish = container.trap = undefined
   }

@@ -188,7 +188,6 @@ export class ContainerRunner {
         const isSame = await this.#backOff(container, backOffMs)
         const longer = Math.min(Math.max(BACK_OFF_BASE_MS, backOffMs * 2), BACK_OFF_LIMIT_MS)
         backOffMs = isSame ? longer : 0
-        container.restarts++
       }
       if (container.state.state !== 'running' || container.restartsAtOnce) {
         await pullImage(container, behavior, this.#services)
@@ -258,10 +257,11 @@ export class ContainerRunner {
     const problem =
       hook && (await runHook(hook, { ...container, containerId }, this.#services, signal))
     if (container.state.state === 'terminated') container.last = container.state
+    // Counted here and not while it waits: a restart may come to nothing, or be taken up by another process.
+    if (container.containerId !== undefined) container.restarts++
     container.containerId = containerId
     container.resources = container.spec.resources
     container.state = { state: 'running', startedAtMs }
-    if (container.restartsAtOnce) container.restarts++
     container.restartsAtOnce = container.started = container.ready = false
     if (container.role === 'main') this.#local.hasRun = true
     if (problem === undefined) return true

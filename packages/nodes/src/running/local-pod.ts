@@ -209,7 +209,7 @@ export function mayRestartAll({ spec }: Pod): boolean {
   )
 }
 
-/** Takes up a pod that ran before this process did: containers keep running, counts and addresses stay. */
+/** Takes up a pod that ran before this process did: containers keep running or waiting, counts and addresses stay. */
 export function restoredPod(pod: Pod, nowMs: number): LocalPod {
   const local = localPod(pod, nowMs)
   const statuses = [
@@ -234,6 +234,7 @@ export function restoredPod(pod: Pod, nowMs: number): LocalPod {
     if (status.resources !== undefined)
       container.spec = { ...container.spec, resources: status.resources }
     const end = restoredEnd(status.state?.terminated)
+    const { waiting } = status.state ?? {}
     if (status.state?.running !== undefined) {
       container.state = {
         state: 'running',
@@ -241,10 +242,14 @@ export function restoredPod(pod: Pod, nowMs: number): LocalPod {
       }
       container.started = status.started ?? true
       container.ready = status.ready
-      if (container.role === 'main') local.hasRun = true
     } else if (end !== undefined) {
       container.state = { state: 'terminated', ...end }
+    } else if (waiting?.reason) {
+      const { reason, message } = waiting
+      container.state = { state: 'waiting', reason, ...(message && { message }) }
     }
+    const hasRun = container.state.state !== 'waiting' || container.last !== undefined
+    if (container.role === 'main' && hasRun) local.hasRun = true
   }
   const { podIP, podIPs = [] } = pod.status ?? {}
   local.ips = podIPs.length > 0 ? podIPs.map(({ ip }) => ip) : podIP ? [podIP] : []
