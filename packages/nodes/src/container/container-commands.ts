@@ -185,6 +185,37 @@ export async function runOwnCommand(
   return knownExitCode(words, streams, surroundings, await environmentOf(place))
 }
 
+export interface PastRun {
+  /** Both in whole seconds, where they are read from a status. */
+  readonly startedAtMs: number
+  readonly finishedAtMs: number
+}
+
+/**
+ * A program that has come to its end runs once more for what it left behind: without waiting, at the times that it had, and no further
+ * than it can have come. What it prints is known already.
+ */
+export async function repeatProgram(
+  words: readonly string[],
+  { tell: _, ...place }: Place,
+  { startedAtMs, finishedAtMs }: PastRun,
+  signal: AbortSignal,
+): Promise<void> {
+  let atMs = startedAtMs
+  const pause = async (delayMs: number): Promise<void> => {
+    atMs += delayMs
+    if (atMs > finishedAtMs + 1000) throw new Interrupted()
+  }
+  const out = async (): Promise<void> => yieldIfLong(place.clock)
+  const surroundings = await surroundingsOf(place, { pause, nowMs: () => atMs, signal })
+  try {
+    const stdin = inputOf(new Uint8Array(0))
+    await exitCodeOf(words, { stdin, out, err: out }, surroundings, place)
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error
+  }
+}
+
 export interface Printed {
   readonly lines: readonly ScriptedLine[]
   /** Nothing comes after them: the program has ended by itself or prints no more. */

@@ -66,7 +66,7 @@ export class ContainerRounds {
     const { clock, changed, signal } = this.#services
     this.#local.isRestartingAll = true
     for (const container of this.#local.containers) this.#reset(container, clock.nowMs())
-    this.#local.beginsAnew = true
+    this.#local.initReruns = 'all'
     changed()
     await sleep(clock, CLEARING_MS, signal)
     this.#local.isRestartingAll = false

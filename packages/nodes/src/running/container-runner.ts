@@ -76,9 +76,11 @@ export class ContainerRunner {
 
   /** What comes before the main containers. False: it failed for good. */
   async #runFirst(): Promise<boolean> {
-    const goesOn = this.#local.hasRun && !this.#local.beginsAnew
-    this.#local.beginsAnew = false
+    const { hasRun, initReruns } = this.#local
+    const goesOn = hasRun && initReruns !== 'all'
+    this.#local.initReruns = 'none'
     for (const container of this.#local.containers) {
+      if (initReruns === 'unseen' && container.role === 'init') await this.#runs.repeat(container)
       if (container.role === 'main' || goesOn) continue
       const course = this.#course(container)
       if (container.role === 'init') {

@@ -1,4 +1,5 @@
 /** One run of a container, from its start to its exit code: its own course, its probes, and who ends it. */
+import type { Container, Pod } from '@gyropilot/api'
 import { anySignal, sleep } from '@gyropilot/foundation'
 import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
 import { programOf } from '../behavior/image-program.ts'
@@ -69,6 +70,15 @@ export class ContainerRuns {
     }
   }
 
+  /** An init container that has succeeded runs once more, unseen, where it may have left files of the pod. */
+  async repeat(container: LocalContainer): Promise<void> {
+    const { pod, programs, signal } = this.#services
+    const { spec, role, state } = container
+    if (state.state !== 'terminated' || state.exitCode !== 0 || !mayLeaveFiles(spec, pod())) return
+    if (!this.#behavior.container(spec, role).runsAreScripted)
+      await programs.repeat(container, state, signal)
+  }
+
   /** Runs until somebody ends it, and nothing is asked of it: as most containers of a large cluster, so nothing is kept for it. */
   #isEndless(container: LocalContainer, behavior: ContainerBehavior, run: Run): boolean {
     return isSimple(container, behavior) && runMs(container, behavior, run) === Infinity
@@ -135,6 +145,13 @@ function isSimple({ spec }: LocalContainer, { readyAfterMs }: ContainerBehavior)
   const { startupProbe, readinessProbe, livenessProbe, command, args } = spec
   const parts = [startupProbe, readinessProbe, livenessProbe, command, args, readyAfterMs]
   return parts.every((part) => part === undefined) && programOf(spec).length === 0
+}
+
+/** Files that end with the process: those of volumes that the pod has for itself. */
+function mayLeaveFiles({ volumeMounts = [] }: Container, { spec }: Pod): boolean {
+  return (spec?.volumes ?? []).some(
+    ({ name, emptyDir }) => emptyDir && volumeMounts.some((mount) => mount.name === name),
+  )
 }
 
 /** How long a run lasts: shells that somebody may attach to until they are left, others as their behaviour says. */

@@ -93,8 +93,8 @@ export interface LocalPod {
   hasRun: boolean
   /** A rule has ended all of its containers, and none has begun again. */
   isRestartingAll: boolean
-  /** Its init containers run once more, though it has run. */
-  beginsAnew: boolean
+  /** Of init containers that have succeeded: all begin anew, though the pod may have run; or unseen, for the files that they left. */
+  initReruns: 'none' | 'all' | 'unseen'
   /** The pod is being ended (deletion, deadline, eviction, its main containers are done): nothing restarts. */
   ending: boolean
   /** Rejected, past its deadline or evicted. */
@@ -123,7 +123,7 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     ips: [],
     hasRun: false,
     isRestartingAll: false,
-    beginsAnew: false,
+    initReruns: 'none',
     ending: false,
     failure: undefined,
     isEvicted: false,
@@ -212,6 +212,7 @@ export function mayRestartAll({ spec }: Pod): boolean {
 /** Takes up a pod that ran before this process did: containers keep running or waiting, counts and addresses stay. */
 export function restoredPod(pod: Pod, nowMs: number): LocalPod {
   const local = localPod(pod, nowMs)
+  local.initReruns = 'unseen'
   const statuses = [
     ...(pod.status?.initContainerStatuses ?? []),
     ...(pod.status?.containerStatuses ?? []),
@@ -269,7 +270,26 @@ export function rebootedPod(pod: Pod, nowMs: number): LocalPod {
     container.ready = false
   }
   local.ips = []
+  local.initReruns = goesOn(pod, local) ? 'all' : 'none'
+  if (local.initReruns === 'all') local.containers.forEach(beginAnew)
   return local
+}
+
+/** Whether a main container of it is to run: none of a pod that is done, or of one that does not restart. */
+function goesOn(pod: Pod, { containers }: LocalPod): boolean {
+  return containers.some((container) => {
+    const { role, state } = container
+    if (role !== 'main') return false
+    return state.state !== 'terminated' || mayRestart(container, pod, state.exitCode)
+  })
+}
+
+/** What an init container left is not in a new sandbox. */
+function beginAnew(container: LocalContainer): void {
+  const { role, state } = container
+  if (role !== 'init' || state.state !== 'terminated' || state.exitCode !== 0) return
+  container.last = state
+  container.state = { state: 'waiting', reason: 'PodInitializing' }
 }
 
 function restoredEnd(

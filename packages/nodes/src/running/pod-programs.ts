@@ -5,8 +5,13 @@ import type { Clock, Logger } from '@gyropilot/foundation'
 import { scriptedAnswer } from '../behavior/behavior.ts'
 import type { PodBehavior } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
-import { printedBy, runOwnCommand, runProgram } from '../container/container-commands.ts'
-import type { Place } from '../container/container-commands.ts'
+import {
+  printedBy,
+  repeatProgram,
+  runOwnCommand,
+  runProgram,
+} from '../container/container-commands.ts'
+import type { PastRun, Place } from '../container/container-commands.ts'
 import { showsFiles } from '../commands/commands.ts'
 import { isGuestbook, meetsWhatChanges } from '../commands/image-programs/agnhost-command.ts'
 import { Gathering } from '../files/gathered.ts'
@@ -86,8 +91,8 @@ export class PodPrograms {
     console: ProgramConsole | undefined,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const { clock, logger, place } = this.#options
-    const { spec, containerId = '' } = container
+    const { clock } = this.#options
+    const { spec } = container
     const words = programOf(spec)
     const onTrap = (handler: TrapHandler | undefined): void => void (container.trap = handler)
     onTrap(undefined)
@@ -101,21 +106,39 @@ export class PodPrograms {
     const { guestbook } = container
     const watch = { guestbook, listeners, onTrap, onWait: () => found.resolve(!isAgnhost(spec)) }
     const elapsedMs = clock.nowMs() - startedAtMs
+    const exitCode = await this.#untilAnswered(container, signal, (at) =>
+      runProgram(words, at, elapsedMs, console, signal, watch),
+    )
+    onTrap(undefined)
+    found.resolve(false)
+    if (exitCode === undefined) container.runsHere = undefined
+    return exitCode
+  }
+
+  /** Again, as long as the server does not answer what the environment or a volume refers to. */
+  async #untilAnswered<T>(
+    { spec, containerId = '' }: LocalContainer,
+    signal: AbortSignal,
+    run: (at: Place) => Promise<T>,
+  ): Promise<T> {
+    const { clock, logger, place } = this.#options
     for (;;) {
       const at = place(spec, containerId)
       try {
-        const exitCode = await runProgram(words, at, elapsedMs, console, signal, watch)
-        onTrap(undefined)
-        found.resolve(false)
-        if (exitCode === undefined) container.runsHere = undefined
-        return exitCode
+        return await run(at)
       } catch (error) {
         if (signal.aborted) throw error
-        // The server did not answer what the environment or a volume refers to.
         logger.error(error, 'Container program failed', { pod: at.pod.metadata?.uid ?? '' })
       }
       await sleep(clock, RETRY_MS, signal)
     }
+  }
+
+  /** A run that has ended, once more for the files that it left: at once, and nobody hears of it. */
+  async repeat(container: LocalContainer, run: PastRun, signal: AbortSignal): Promise<void> {
+    const words = programOf(container.spec)
+    if (words.length === 0) return
+    await this.#untilAnswered(container, signal, (at) => repeatProgram(words, at, run, signal))
   }
 
   /** Runs the command of a probe or a hook; undefined when it cannot be run here. */
