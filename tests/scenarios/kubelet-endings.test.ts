@@ -146,6 +146,51 @@ scenario(
   one,
 )
 
+const kept = (pod: Pod): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, finalizers: ['x.example/y'] },
+})
+for (const [what, spec, end] of [
+  ['is deleted', {}, (world: World) => world.of(resources.pods).delete('p')],
+  ['is past its deadline', { activeDeadlineSeconds: 10 }, async () => {}],
+] as const)
+  scenario(
+    `nothing waits in a pod that ${what}: what was to start again has ended, what never ran is lost`,
+    async (world) => {
+      const crashing = { name: 'c', image: 'app:1', command: ['sh', '-c', 'exit 5'] }
+      const never = { name: 'd', image: 'UPPER:1' }
+      await create(world, kept(podOf({}, { containers: [crashing, never], ...spec })))
+      await world.advance(8_000)
+      const waiting = (await found(world))?.status?.containerStatuses ?? []
+      assert.deepEqual(
+        waiting.map(({ state }) => state?.waiting?.reason),
+        ['CrashLoopBackOff', 'InvalidImageName'],
+      )
+      await end(world)
+      await world.advance(5_000)
+      const { phase, containerStatuses = [] } = (await found(world))?.status ?? {}
+      assert.equal(phase, 'Failed')
+      const [crashed, lost] = containerStatuses.map(({ state }) => state?.terminated)
+      assert.deepEqual([crashed?.exitCode, crashed?.reason], [5, 'Error'])
+      assert.deepEqual([lost?.exitCode, lost?.reason], [137, 'ContainerStatusUnknown'])
+      assert.deepEqual([lost?.startedAt, lost?.containerID].filter(Boolean), [])
+    },
+    one,
+  )
+
+scenario(
+  'a pod that has not begun is ended with its containers waiting',
+  async (world) => {
+    await create(world, kept(podOf({ image: 'UPPER:1' })))
+    await world.advance(5_000)
+    await world.of(resources.pods).delete('p')
+    await world.advance(5_000)
+    assert.equal((await found(world))?.status?.phase, 'Failed')
+    assert.equal((await statusOf(world))?.state?.waiting?.reason, 'InvalidImageName')
+  },
+  one,
+)
+
 const TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token'
 for (const [what, script, preStop] of [
   ['a preStop hook that reads the token of an account that is gone', 'sleep 600', `cat ${TOKEN}`],

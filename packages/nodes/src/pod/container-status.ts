@@ -99,8 +99,8 @@ function wireTerminated(end: NonNullable<LocalContainer['last']>) {
     exitCode: end.exitCode,
     reason: end.reason,
     ...(end.message ? { message: end.message } : {}),
-    startedAt: formatTime(end.startedAtMs),
-    finishedAt: formatTime(end.finishedAtMs),
-    containerID: end.containerId,
+    ...(end.startedAtMs === 0 ? {} : { startedAt: formatTime(end.startedAtMs) }),
+    ...(end.finishedAtMs === 0 ? {} : { finishedAt: formatTime(end.finishedAtMs) }),
+    ...(end.containerId === '' ? {} : { containerID: end.containerId }),
   }
 }

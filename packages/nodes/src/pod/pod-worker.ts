@@ -8,7 +8,13 @@ import { ContainerRunner } from '../running/container-runner.ts'
 import type { Place } from '../container/container-commands.ts'
 import { PodStorage } from '../container/pod-storage.ts'
 import { GraceTime, graceMsOf } from '../running/grace-time.ts'
-import { localContainer, localPod, rebootedPod, restoredPod } from '../running/local-pod.ts'
+import {
+  endWaits,
+  localContainer,
+  localPod,
+  rebootedPod,
+  restoredPod,
+} from '../running/local-pod.ts'
 import type { LocalPod } from '../running/local-pod.ts'
 import { deletePod } from './pod-deletion.ts'
 import { makeSandbox } from './pod-sandbox.ts'
@@ -395,6 +401,7 @@ export class PodWorker {
   async #stopAll(graceMs: number): Promise<void> {
     this.#local.ending = true
     this.#course.abort(new Error('pod ends'))
+    endWaits(this.#local)
     this.#grace = new GraceTime(this.#node.clock, graceMs)
     await this.#runner.stopAll(this.#grace, this.#life.signal)
   }

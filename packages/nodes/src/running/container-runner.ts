@@ -258,6 +258,7 @@ export class ContainerRunner {
     // Until the hook is over nobody is told of the container.
     const problem =
       hook && (await runHook(hook, { ...container, containerId }, this.#services, signal))
+    signal.throwIfAborted()
     if (container.state.state === 'terminated') container.last = container.state
     // Counted here and not while it waits: a restart may come to nothing, or be taken up by another process.
     if (container.containerId !== undefined) container.restarts++

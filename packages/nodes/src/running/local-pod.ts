@@ -26,6 +26,7 @@ interface ResizeState {
   readonly inProgress?: { readonly generation: number | undefined }
 }
 
+/** Times are 0 and the id is empty where nobody knows. */
 export interface Terminated {
   readonly exitCode: number
   readonly reason: string
@@ -106,6 +107,15 @@ export interface LocalPod {
 
 /** Of a container that nobody saw end. */
 const DIED_EXIT_CODE = 255
+
+const NOT_FOUND: Terminated = {
+  exitCode: 137,
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+  startedAtMs: 0,
+  finishedAtMs: 0,
+  containerId: '',
+}
 
 export function localPod(pod: Pod, nowMs: number): LocalPod {
   const init = pod.spec?.initContainers ?? []
@@ -282,6 +292,21 @@ function goesOn(pod: Pod, { containers }: LocalPod): boolean {
     if (role !== 'main') return false
     return state.state !== 'terminated' || mayRestart(container, pod, state.exitCode)
   })
+}
+
+/**
+ * Of a pod that is being ended nothing waits any more: what waited for a restart has ended as it last did; what never ran in a pod
+ * that has begun cannot be found. In one that has not begun, containers go on waiting.
+ */
+export function endWaits({ containers, hasRun }: LocalPod): void {
+  for (const container of containers) {
+    const { role, state, last } = container
+    if (state.state !== 'waiting') continue
+    if (last !== undefined) {
+      container.state = { state: 'terminated', ...last }
+      container.last = undefined
+    } else if (hasRun && role !== 'init') container.state = { state: 'terminated', ...NOT_FOUND }
+  }
 }
 
 /** What an init container left is not in a new sandbox. */
