@@ -133,6 +133,31 @@ scenario(
 )
 
 scenario(
+  'a postStart hook holds up the containers after its own, and one that cannot be started does not',
+  async (world) => {
+    const containers = [
+      { name: 'never', image: 'UPPER:1', lifecycle: { postStart: shell('sleep 1000') } },
+      { name: 'held', image: 'app:1', lifecycle: { postStart: shell('sleep 10') } },
+      { name: 'after', image: 'app:1' },
+    ]
+    await create(world, podOf({}, { containers }))
+    const states = async () =>
+      (await found(world))?.status?.containerStatuses?.map(
+        ({ name, state }) => `${name} ${state?.waiting?.reason ?? Object.keys(state ?? {})[0]}`,
+      )
+    await world.advance(9_000)
+    assert.deepEqual(await states(), [
+      'after ContainerCreating',
+      'held ContainerCreating',
+      'never InvalidImageName',
+    ])
+    await world.advance(3_000)
+    assert.deepEqual(await states(), ['after running', 'held running', 'never InvalidImageName'])
+  },
+  one,
+)
+
+scenario(
   'a preStop hook that fails is told, and the container ends all the same',
   async (world) => {
     await create(world, podOf({ lifecycle: { preStop: shell('exit 3') } }))

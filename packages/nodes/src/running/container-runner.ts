@@ -70,8 +70,29 @@ export class ContainerRunner {
   /** Settles when all have ended for good. There are many pods, and most have one container: nothing is gathered for it. */
   #runMain(): Promise<unknown> {
     const main = this.#local.containers.filter(({ role }) => role === 'main')
+    if (main.slice(0, -1).some(({ spec }) => spec.lifecycle?.postStart))
+      return this.#runInTurn(main)
     const courses = main.map((container) => this.#course(container))
     return courses.length === 1 ? courses[0]! : Promise.all(courses)
+  }
+
+  /** Each is tried after those before it were: a postStart hook holds up what comes after it. */
+  async #runInTurn(main: readonly LocalContainer[]): Promise<void> {
+    const courses: Promise<boolean>[] = []
+    for (const container of main) {
+      const { state } = container
+      const course = this.#course(container)
+      course.catch(() => {})
+      courses.push(course)
+      const isNew = state.state === 'waiting' && container.containerId === undefined
+      if (isNew) await Promise.race([course, this.#untilNot(container, state)])
+    }
+    await Promise.all(courses)
+  }
+
+  /** Once it was tried it runs, has run, or waits for another reason. */
+  async #untilNot(container: LocalContainer, state: LocalContainer['state']): Promise<void> {
+    while (container.state === state) await this.#sleep(50)
   }
 
   /** What comes before the main containers. False: it failed for good. */
