@@ -37,6 +37,22 @@ test('what is there is read once a minute, what is missing each time', async () 
   for (let i = 0; i < 3; i++) assert.equal(await reads('missing'), 1)
 })
 
+test('a key that was missing is found as soon as it is there, and what was taken away within a minute', async () => {
+  const { server, clock, references } = setup()
+  const problem = () => references.volumeProblem(POD, volumeOf('there', 'b'))
+  const metadata = { namespace: 'default', name: 'there' }
+  assert.equal(await problem(), 'references non-existent config key: b')
+  server.put(resources.configmaps, { metadata, data: { a: '1', b: '2' } })
+  assert.equal(await problem(), undefined)
+  server.put(resources.configmaps, { metadata, data: { a: '1' } })
+  assert.equal(await problem(), undefined)
+  await clock.advance(60_000)
+  assert.equal(await problem(), 'references non-existent config key: b')
+  const requests = server.requests.length
+  assert.equal(await references.volumeProblem(POD, volumeOf('there', 'c', true)), undefined)
+  assert.equal(server.requests.length, requests)
+})
+
 const CASES: readonly (readonly [string, Volume, string | undefined])[] = [
   ['all is there', volumeOf('there', 'a'), undefined],
   ['no object', volumeOf('none'), 'configmap "none" not found'],

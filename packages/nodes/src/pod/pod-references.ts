@@ -10,7 +10,7 @@ import { errorText } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { projectedAnchors } from '../container/trust-bundles.ts'
 
-/** As a kubelet that caches what its pods refer to: what is missing is always looked for. */
+/** As a kubelet that caches what its pods refer to: what is missing is always looked for, what was taken away may be missed so long. */
 const KNOWN_FOR_MS = 60_000
 
 type Kind = 'configmap' | 'secret'
@@ -83,23 +83,30 @@ export class PodReferences {
   }
 
   async #problem(pod: Pod, { kind, name, optional, keys }: Reference): Promise<Problem> {
+    const wanted = optional ? [] : keys
     let present: ReadonlySet<string>
     try {
-      present = await this.#keysOf(kind, pod.metadata?.namespace ?? '', name)
+      present = await this.#keysOf(kind, pod.metadata?.namespace ?? '', name, wanted)
     } catch (error) {
       if (!isNotFound(error)) return { object: errorText(error) }
       return optional ? undefined : { object: `${kind} ${JSON.stringify(name)} not found` }
     }
-    const missing = keys.find((key) => !present.has(key))
-    return missing === undefined || optional ? undefined : { key: missing }
+    const missing = wanted.find((key) => !present.has(key))
+    return missing === undefined ? undefined : { key: missing }
   }
 
-  async #keysOf(kind: Kind, namespace: string, name: string): Promise<ReadonlySet<string>> {
+  /** As known, if the wanted ones are among them. */
+  async #keysOf(
+    kind: Kind,
+    namespace: string,
+    name: string,
+    wanted: readonly string[],
+  ): Promise<ReadonlySet<string>> {
     const id = `${kind} ${namespace}/${name}`
     const nowMs = this.#clock.monotonicMs()
     this.#forget(nowMs)
     const known = this.#known.get(id)
-    if (known !== undefined) return known.keys
+    if (known !== undefined && wanted.every((key) => known.keys.has(key))) return known.keys
     const keys =
       kind === 'configmap'
         ? await this.#keysOfConfigMap(namespace, name)
