@@ -110,6 +110,15 @@ test('the environment has what the spec says, in its order', async () => {
   })
 })
 
+test('labels stand in the order of their keys', async () => {
+  const fieldRef = { fieldPath: 'metadata.labels' }
+  const all = { name: 'c', image: 'i', env: [{ name: 'ALL', valueFrom: { fieldRef } }] }
+  const labelled = pod({ name: 'p', labels: { 'app.io/x': '3', 'app-tier': '2', app: '1' } })
+  const sources = new PodSources(client, labelled, () => new PodStorage())
+  const environment = await sources.environment(all, 'n1')
+  assert.equal(environment.get('ALL'), 'app="1"\napp-tier="2"\napp.io/x="3"')
+})
+
 test('services are in the environment that were there when the container started', async () => {
   const named = async (of: Pod): Promise<readonly string[]> => {
     const environment = await new PodSources(client, of, () => new PodStorage()).environment(

@@ -9,7 +9,7 @@ import type {
   Volume,
 } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
-import { formatTime } from '@gyropilot/foundation'
+import { byString, formatTime } from '@gyropilot/foundation'
 import { BadEnvFile, valueInEnvFile } from './env-file.ts'
 import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
@@ -391,10 +391,11 @@ function fieldOf(pod: Pod, path: string, nodeName = pod.spec?.nodeName ?? ''): s
   return values[path]?.() ?? ''
 }
 
+/** In the order of the keys, which is not that of the lines: `-` and `.` come before `=`. */
 function lines(pairs: Readonly<Record<string, string>> | undefined): string {
   return Object.entries(pairs ?? {})
+    .sort(byString(([key]) => key))
     .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-    .sort()
     .join('\n')
 }
 
