@@ -291,7 +291,8 @@ export class PodWorker {
 
   #begin(part: () => Promise<void>): void {
     part().catch((error: unknown) => {
-      if (this.#life.signal.aborted || this.#course.signal.aborted) return
+      const { signal } = this.#course
+      if (this.#life.signal.aborted || (signal.aborted && error === signal.reason)) return
       this.#node.logger.error(error, 'Pod worker failed', { pod: this.#local.uid })
     })
   }
