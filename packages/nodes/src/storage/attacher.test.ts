@@ -82,7 +82,7 @@ test('an attachment that goes is detached although a read from the past says tha
   assert.equal(client.onRequest, undefined)
   assert.equal(hasFinalizer(await stored(), ATTACHER_FINALIZER), true)
   await clock.advance(1_000)
-  assert.equal(hasFinalizer(await stored(), ATTACHER_FINALIZER), false)
+  await assert.rejects(stored(), /not found/, 'with its last finalizer it is gone')
   stop.abort()
 })
 

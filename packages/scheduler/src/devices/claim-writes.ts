@@ -164,7 +164,7 @@ export class ClaimWrites {
     }
   }
 
-  /** Its finalizer goes with its allocation. */
+  /** Its finalizer is resourceclaim-controller's to take off, once it has no allocation. */
   async #discard(claim: ResourceClaim): Promise<void> {
     const claims = this.#claims(claim)
     const { name = '', uid } = claim.metadata ?? {}
