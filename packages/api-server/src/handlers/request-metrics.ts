@@ -266,6 +266,7 @@ export class RequestMetrics {
           counted.count++
           return sink.send(type, object)
         },
+        isFull: () => sink.isFull(),
         ready: () => sink.ready(),
         end: () => {
           this.#longRunning.add(-1, subject)

@@ -123,6 +123,7 @@ export class ResourceHandler {
         stops.add(redefined)
         stop = watch.start({
           send: (type, object) => sink.send(type, object),
+          isFull: () => sink.isFull(),
           ready: () => sink.ready(),
           end: () => {
             stops.delete(redefined)

@@ -1,5 +1,6 @@
 /** Watches of large objects: a turn of the server fills what a socket may hold back many times over, and its reader is not slow. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { get } from 'node:https'
 import { createInterface } from 'node:readline'
@@ -36,12 +37,12 @@ before(async () => {
 })
 after(() => world.server.stop(0))
 
-/** Types of the events that lines tell, until there are as many as objects, and the one behind them that is asked for. */
-async function typesOf(lines: AsyncIterable<string>, bookmark: boolean): Promise<string[]> {
+/** Types of the events that lines tell, until there are as many. */
+async function typesOf(lines: AsyncIterable<string>, count: number): Promise<string[]> {
   const types: string[] = []
   for await (const line of lines) {
     types.push(/"type":"(\w+)"/.exec(line)![1]!)
-    if (types.length === OBJECTS + (bookmark ? 1 : 0)) break
+    if (types.length === count) break
   }
   return types
 }
@@ -62,19 +63,18 @@ const STREAMED = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allow
 
 for (const query of [STREAMED, 'resourceVersion=0', 'resourceVersion=before']) {
   const path = (): string => `${MAPS}?watch=true&${query.replace('before', emptyVersion)}`
-  const withBookmark = query === STREAMED
-  const expected = withBookmark ? [...ALL, 'BOOKMARK'] : ALL
+  const expected = query === STREAMED ? [...ALL, 'BOOKMARK'] : ALL
 
   test(`${query}: whole over HTTP/1.1`, async () => {
     const body = await overHttp1(path())
-    assert.deepEqual(await typesOf(createInterface({ input: body }), withBookmark), expected)
+    assert.deepEqual(await typesOf(createInterface({ input: body }), expected.length), expected)
     body.destroy()
   })
 
   test(`${query}: whole over HTTP/2`, async () => {
     const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     const stream = session.request({ ':path': path(), ...ADMINISTRATOR })
-    assert.deepEqual(await typesOf(createInterface({ input: stream }), withBookmark), expected)
+    assert.deepEqual(await typesOf(createInterface({ input: stream }), expected.length), expected)
     session.destroy()
   })
 
@@ -96,3 +96,17 @@ for (const query of [STREAMED, 'resourceVersion=0', 'resourceVersion=before']) {
     socket.terminate()
   })
 }
+
+test('who watches hears of all that are deleted at once', async () => {
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  const path = `${MAPS}?watch=true&resourceVersion=${world.server.store.revision}`
+  const stream = session.request({ ':path': path, ...ADMINISTRATOR })
+  await once(stream, 'response')
+  const body = await overHttp1(path)
+  await world.call('DELETE', MAPS)
+  const expected = ALL.map(() => 'DELETED')
+  for (const input of [stream, body])
+    assert.deepEqual(await typesOf(createInterface({ input }), OBJECTS), expected)
+  session.destroy()
+  body.destroy()
+})

@@ -108,6 +108,10 @@ class EventQueue implements WatchSink, AsyncIterable<WatchEvent<KubernetesObject
     return true
   }
 
+  isFull(): boolean {
+    return false
+  }
+
   ready(): Promise<void> | undefined {
     if (this.#events.length - this.#next < COMFORTABLE_EVENTS) return undefined
     return new Promise((resolve) => (this.#roomMade = resolve))

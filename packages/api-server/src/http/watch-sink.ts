@@ -1,7 +1,7 @@
 /** Between a watch and what carries it to its reader. */
 import type { Stored } from '@gyropilot/schema/objects'
 
-/** A watch whose reader leaves this much unread is cut off; it continues from its last version. */
+/** A watch whose reader leaves this much unread waits for it, and is cut off when that takes long; it continues from its last version. */
 export const MOST_UNREAD_BYTES = 8_388_608
 /** The initial state of a watch waits for its reader at this much. */
 export const COMFORTABLE_BYTES = 1_048_576
@@ -15,6 +15,8 @@ export type WatchTransform = (object: Stored, type: WatchEventType) => unknown
 export interface WatchSink {
   /** False: the reader is too slow and its buffer is full; the watch ends. */
   send(type: WatchEventType, object: Stored): boolean
+  /** Nothing more is to be sent before it is ready. False where `send` says so. */
+  isFull(): boolean
   /** Resolves when more can be sent without filling the buffer: between the objects of a large initial state. */
   ready(): Promise<void> | undefined
   end(): void

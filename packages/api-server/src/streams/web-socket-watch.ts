@@ -46,7 +46,7 @@ class MessageSink implements WatchSink {
 
   send(type: WatchEventType, object: Stored): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false
-    if (this.#socket.bufferedAmount > MOST_UNREAD_BYTES) return false
+    if (this.isFull()) return false
     const shown = this.#transform === undefined ? object : this.#transform(object, type)
     if (shown === undefined) return false
     const { encode, binary } = this.#form
@@ -55,13 +55,17 @@ class MessageSink implements WatchSink {
     return true
   }
 
+  isFull(): boolean {
+    return this.#socket.bufferedAmount > MOST_UNREAD_BYTES
+  }
+
   ready(): Promise<void> | undefined {
     if (this.#socket.bufferedAmount < COMFORTABLE_BYTES) return undefined
     return this.#flushed
   }
 
   end(): void {
-    if (this.#socket.bufferedAmount > MOST_UNREAD_BYTES) {
+    if (this.isFull()) {
       this.#socket.terminate()
       return
     }

@@ -35,8 +35,20 @@ class Sink implements WatchSink {
     return true
   }
 
-  ready(): undefined {
-    return undefined
+  /** What there is still to be read; undefined: nothing much. */
+  unread: PromiseWithResolvers<void> | undefined
+
+  isFull(): boolean {
+    return this.unread !== undefined
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.unread?.promise
+  }
+
+  read(): void {
+    this.unread?.resolve()
+    this.unread = undefined
   }
 
   end(): void {
@@ -81,4 +93,35 @@ test('a bookmark that cannot be shown ends its watch, and not the process', asyn
   follow(broken)
   await clock.advance(60_000)
   assert.deepEqual([broken.sent, broken.ended], [['ERROR'], true])
+})
+
+test('a reader that has left too much unread hears of the rest when it has read, once each', async () => {
+  const { clock, write, follow } = world()
+  const sink = new Sink()
+  follow(sink)
+  write('second')
+  sink.unread = Promise.withResolvers()
+  write('third')
+  write('fourth')
+  await clock.advance(20_000)
+  assert.deepEqual(sink.sent, ['ADDED'])
+  sink.read()
+  await clock.advance(0)
+  assert.equal(sink.sent.length, 3)
+  write('fifth')
+  assert.equal(sink.sent.length, 4)
+  await clock.advance(20_000)
+  assert.equal(sink.ended, false)
+})
+
+test('a reader that does not read for thirty seconds is cut off', async () => {
+  const { clock, write, follow } = world()
+  const sink = new Sink()
+  follow(sink)
+  sink.unread = Promise.withResolvers()
+  write('second')
+  await clock.advance(29_000)
+  assert.equal(sink.ended, false)
+  await clock.advance(1_000)
+  assert.equal(sink.ended, true)
 })

@@ -16,6 +16,8 @@ const BOOKMARK_PERIOD_MS = 60_000
 /** A last bookmark goes out this long before the watch times out. */
 const LAST_BOOKMARK_MS = 2000
 const SHORTEST_TIMEOUT_SECONDS = 1800
+/** Of a reader that has left as much unread as it may, for all of it. */
+const READER_PATIENCE_MS = 30_000
 
 interface WatchParts {
   readonly store: Store
@@ -73,6 +75,9 @@ class WatchSession {
   #converting: Promise<void> = Promise.resolve()
   /** The revision that the client has already, or asked to have. */
   #from = 0
+  /** Of the last change that was sent, or is being converted. */
+  #heard = 0
+  #impatience: Timer | undefined
 
   constructor(parts: WatchParts, request: ListRequest, sink: WatchSink) {
     this.#parts = parts
@@ -109,6 +114,7 @@ class WatchSession {
     this.#ended = true
     this.#subscription?.stop()
     for (const timer of this.#timers) timer.cancel()
+    this.#impatience?.cancel()
     this.#sink.end()
   }
 
@@ -156,6 +162,7 @@ class WatchSession {
       const sent = this.#sendReadily(past)
       if (sent === past.length && !this.#ended) {
         this.#subscription = subscription
+        this.#heard = past.at(-1)?.revision ?? revision
         live = true
         return
       }
@@ -190,8 +197,32 @@ class WatchSession {
 
   /** In the turn of the commit: a fault of ours ends this watch, and is none of the writer's and of other watches. */
   #hear(event: StoreEvent): void {
+    if (this.#sink.isFull()) return this.#fallBehind()
     try {
+      this.#heard = event.revision
       this.#change(event)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /**
+   * Large objects that change in one turn of the event loop are more than may wait, before any reader could read: it goes on with the
+   * history. One that does not read for a while is cut off.
+   */
+  #fallBehind(): void {
+    this.#subscription?.stop()
+    this.#subscription = undefined
+    this.#impatience = this.#parts.clock.after(READER_PATIENCE_MS, () => this.stop())
+    void this.#catchUp()
+  }
+
+  async #catchUp(): Promise<void> {
+    try {
+      await this.#converting
+      await this.#sink.ready()
+      this.#impatience?.cancel()
+      if (!this.#ended) await this.#follow(this.#heard)
     } catch (error) {
       this.#fail(error)
     }

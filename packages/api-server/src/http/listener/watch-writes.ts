@@ -33,7 +33,7 @@ export class WatchStream implements WatchSink {
   }
 
   send(type: WatchEventType, object: Stored): boolean {
-    if (isGone(this.#outgoing) || this.#unread() > MOST_UNREAD_BYTES) return false
+    if (isGone(this.#outgoing) || this.isFull()) return false
     const shown = this.#transform === undefined ? object : this.#transform(object, type)
     if (shown === undefined) return false
     const encoded = this.#encode(type, object, shown)
@@ -42,13 +42,17 @@ export class WatchStream implements WatchSink {
     return true
   }
 
+  isFull(): boolean {
+    return this.#unread() > MOST_UNREAD_BYTES
+  }
+
   ready(): Promise<void> | undefined {
     if (this.#unread() < COMFORTABLE_BYTES) return undefined
     return answerDrained(this.#outgoing)
   }
 
   end(): void {
-    if (this.#unread() > MOST_UNREAD_BYTES) cutOff(this.#outgoing)
+    if (this.isFull()) cutOff(this.#outgoing)
     else this.#outgoing.end()
     this.#done.resolve()
   }
