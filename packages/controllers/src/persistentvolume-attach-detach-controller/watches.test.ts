@@ -84,6 +84,16 @@ test('a node that goes is managed no more, and what it used then it still uses',
   assert.equal(known.actual.get(DATA, 'a')?.isMounted, false)
 })
 
+test('what a node that goes was told is forgotten with it', () => {
+  const known = reconciler()
+  known.actual.attached(DATA, 'a', spec('data'))
+  known.actual.detached(DATA, 'a')
+  assert.deepEqual(known.actual.takeReport('a'), [])
+  nodeHandler(UNDER_WAY, known).onDelete?.(node('a'))
+  known.nodeStatusNeeded('a')
+  assert.deepEqual(known.actual.changedNodes(), [])
+})
+
 test('what happens to nodes before the worlds are made is not counted', () => {
   const known = reconciler()
   const handler = nodeHandler(NOT_YET, known)
