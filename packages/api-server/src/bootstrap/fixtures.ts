@@ -1,12 +1,12 @@
 /** A whole server on virtual time, for the tests of these folders. */
-import { SeededRandom, VirtualClock, silentLogger } from '@gyropilot/foundation'
+import { SeededRandom, SystemClock, VirtualClock, silentLogger } from '@gyropilot/foundation'
 import type { UserInfo } from '../contracts.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { createApiServer } from '../server.ts'
 import type { ApiServer, ApiServerOptions } from '../server-options.ts'
 import { createMemoryStore } from '../storage/memory-store.ts'
 import { turn } from '../testing/test-server.ts'
-import { generateKeyPair } from '../tls/index.ts'
+import { createClusterCertificates, generateKeyPair } from '../tls/index.ts'
 
 export const START_MS = Date.UTC(2026, 10, 21)
 const KEY = generateKeyPair()
@@ -111,3 +111,14 @@ export function pod(name: string, spec: Draft = {}, metadata: Draft = {}): Draft
 }
 
 export const PATCH = { 'content-type': 'application/merge-patch+json' } as const
+
+/** With a certificate that nobody knows the authority of. Answers the port. */
+export async function listenOnLoopback({ server }: TestServer): Promise<number> {
+  const { serving } = createClusterCertificates({
+    clock: new SystemClock(),
+    random: new SeededRandom('serving'),
+  })
+  const { certificatePem, privateKeyPem: keyPem } = serving
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem })
+  return port
+}

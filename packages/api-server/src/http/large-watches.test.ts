@@ -6,11 +6,9 @@ import { get } from 'node:https'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
-import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
-import { startServer } from '../bootstrap/fixtures.ts'
+import { listenOnLoopback, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
-import { createClusterCertificates } from '../tls/index.ts'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const OBJECTS = 30
@@ -24,12 +22,7 @@ let emptyVersion = ''
 
 before(async () => {
   world = await startServer()
-  const certificates = createClusterCertificates({
-    clock: new SystemClock(),
-    random: new SystemRandom(),
-  })
-  const { certificatePem, privateKeyPem: keyPem } = certificates.serving
-  ;({ port } = await world.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem }))
+  port = await listenOnLoopback(world)
   await world.call('POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
   emptyVersion = String(world.server.store.revision)
   for (let index = 0; index < OBJECTS; index++)

@@ -5,13 +5,11 @@ import { request } from 'node:https'
 import { PassThrough } from 'node:stream'
 import { connect } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
-import { SeededRandom, SystemClock, VirtualClock } from '@gyropilot/foundation'
+import { SystemClock } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
-import { makeNamespace, pod, PATCH, START_MS, startServer } from '../bootstrap/fixtures.ts'
+import { listenOnLoopback, makeNamespace, pod, PATCH, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import type { CommandEnd, ContainerCommand, Kubelet } from '../kubelets/kubelet.ts'
-import { turn } from '../testing/test-server.ts'
-import { createClusterCertificates } from '../tls/index.ts'
 import { upgrade } from './upgrade.ts'
 
 const ADMINISTRATOR = { authorization: 'Bearer admin-token' }
@@ -87,12 +85,7 @@ describe('streams over the network', () => {
     }
     await given.call('POST', `${given.ns}/pods`, pod('p', { nodeName: 'n1' }))
     await given.call('POST', `${given.ns}/pods`, pod('lost', { nodeName: 'down' }))
-    const { serving } = createClusterCertificates({
-      clock: new VirtualClock({ startMs: START_MS, settle: turn }),
-      random: new SeededRandom('upgrade'),
-    })
-    const { certificatePem, privateKeyPem: keyPem } = serving
-    ;({ port } = await given.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem }))
+    port = await listenOnLoopback(given)
   })
   after(() => given.server.stop(0))
 

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { connect } from 'node:tls'
-import { SystemClock, SystemRandom } from '@gyropilot/foundation'
 import { WebSocket } from 'ws'
-import { startServer } from '../bootstrap/fixtures.ts'
+import { listenOnLoopback, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import { until } from '../testing/test-server.ts'
 import type { AnyValue } from '../testing/test-server.ts'
-import { createClusterCertificates } from '../tls/index.ts'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const ORIGIN = { origin: 'https://dashboard.example' }
@@ -22,12 +20,7 @@ let port = 0
 
 before(async () => {
   world = await startServer()
-  const certificates = createClusterCertificates({
-    clock: new SystemClock(),
-    random: new SystemRandom(),
-  })
-  const { certificatePem, privateKeyPem: keyPem } = certificates.serving
-  ;({ port } = await world.server.listen({ host: '127.0.0.1', port: 0, certificatePem, keyPem }))
+  port = await listenOnLoopback(world)
   await world.call('POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
   await world.call('POST', MAPS, { metadata: { name: 'first' } })
 })
