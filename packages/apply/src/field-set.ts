@@ -5,7 +5,7 @@
  * builds only the nodes above them. Contract: docs/behaviour/api-server/patch-and-apply.md, Managed fields.
  */
 import { byString, compareStrings } from '@gyropilot/foundation'
-import { escapeHtml, parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
+import { escapeHtml, parseExact, stringifyExact } from '@gyropilot/foundation/exact-json'
 import { goNumber } from '@gyropilot/schema/go-number'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 

@@ -9,7 +9,7 @@ import { EMPTY, difference } from './field-set.ts'
 import type { FieldSet } from './field-set.ts'
 import { fieldsOf } from './fields-of.ts'
 import type { MergeType } from './merge-type.ts'
-import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
+import { parseExact, stringifyExact } from '@gyropilot/foundation/exact-json'
 
 export const KUBECTL_MANAGER = 'kubectl'
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration'

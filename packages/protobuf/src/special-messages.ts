@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/api-server/requests.md, Content negotiation.
  */
 import { parseQuantity } from '@gyropilot/api'
-import { parseExact } from '@gyropilot/schema/exact-json'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { checkNesting } from '@gyropilot/schema/body-refusals'
 import { LENGTH_DELIMITED, ProtobufError, VARINT, type WireReader } from './wire.ts'

@@ -2,7 +2,7 @@
  * Writes the messages of Kubernetes that are single values in JSON: the other direction of `special-messages.ts`.
  * Contract: docs/behaviour/api-server/requests.md, Content negotiation.
  */
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import type { WireWriter } from './wire-writer.ts'
 
 export function writeQuantity(writer: WireWriter, value: unknown): void {

@@ -1,7 +1,7 @@
 /** Values of single fields: what they may be, and how they are written once decoded. */
 import { storedQuantity } from '@gyropilot/api'
 import type { FieldType } from '@gyropilot/api'
-import { isInteger, stringifyExact } from './json/exact-json.ts'
+import { isInteger, stringifyExact } from '@gyropilot/foundation/exact-json'
 import {
   formatGoTime,
   MICRO_TIME_LAYOUT,

@@ -1,5 +1,5 @@
 /** Field errors as kube-apiserver words them; turned into a Status with causes at the edge. Contract: docs/behaviour/api-server/requests.md. */
-import { escapeHtml, stringifyExact } from './json/exact-json.ts'
+import { escapeHtml, stringifyExact } from '@gyropilot/foundation/exact-json'
 import { goNumber } from './go/go-number.ts'
 import { goQuote } from './go/go-quote.ts'
 

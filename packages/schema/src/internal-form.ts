@@ -3,7 +3,7 @@
  * print them, and differences between them. Contract: docs/behaviour/api-server/requests.md, "Field errors".
  */
 import type { Draft, Stored } from './objects.ts'
-import { escapeHtml, stringifyExact } from './json/exact-json.ts'
+import { escapeHtml, stringifyExact } from '@gyropilot/foundation/exact-json'
 import { emptyGiven } from './given-value.ts'
 import { internalTypes } from './internal-types.ts'
 import { unifiedDiff } from './line-diff.ts'

@@ -1,7 +1,7 @@
 /** A request that another API server answers. Contract: docs/behaviour/api-server/requests.md, "APIServices". */
 import { errorText } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import type { UserInfo } from '../contracts.ts'
 import { text } from '../http/answer.ts'
 import type { Answer, Tunnel } from '../http/answer.ts'

@@ -1,7 +1,7 @@
 /** ConversionReview: what of a webhook's answer is good. Contract: docs/behaviour/api-server/custom-resources.md, Webhook. */
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { jsonKind } from '@gyropilot/schema/decode-scalars'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { validateAnnotations, validateLabels } from '@gyropilot/schema/validation/labels'
 import { decodedReview } from '../admission/webhooks/review-header.ts'
 import { cloneJson } from '../registry/equality.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeBody } from '../http/encode.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { createTestServer, type AnyValue, type TestServer } from '../testing/test-server.ts'
 
 const THINGS = '/apis/example.com/v1/namespaces/default/things'

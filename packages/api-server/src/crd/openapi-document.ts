@@ -5,7 +5,7 @@
 import apps from '@gyropilot/api/openapi/apis__apps__v1.json' with { type: 'json' }
 import coordination from '@gyropilot/api/openapi/apis__coordination.k8s.io__v1.json' with { type: 'json' }
 import scheduling from '@gyropilot/api/openapi/apis__scheduling.k8s.io__v1.json' with { type: 'json' }
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import type { Stored } from '../registry/kind-rules.ts'
 import type { ServedResource } from '../registry/resource-registry.ts'
 import type { CustomDefinition } from './custom-resource.ts'

@@ -14,7 +14,7 @@ import { followPath } from './schemas/field-path.ts'
 import { additionalOf, hasRules, itemsOf, propertiesOf } from './schemas/structural-schema.ts'
 import type { PlaceRules, RulePlace } from './schemas/openapi-validation.ts'
 import type { Schema } from './schemas/structural-schema.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 const RULE_LIMIT = 10_000_000
 const DEFINITION_LIMIT = 100_000_000

@@ -2,7 +2,7 @@
  * Whole numbers that were sent as fractions (`3.0`, `1e3`): Go reads them as floats, and prints them as integers, so that they are
  * integers once they have been stored. Until then they are others than the integers that are stored already.
  */
-import { exactInteger } from '@gyropilot/schema/exact-json'
+import { exactInteger } from '@gyropilot/foundation/exact-json'
 import { fitsInt64 } from '@gyropilot/schema/go-number'
 import type { Spellings } from '@gyropilot/schema/json'
 

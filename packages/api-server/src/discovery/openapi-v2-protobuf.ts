@@ -2,7 +2,7 @@
  * The swagger 2.0 document as gnostic's `openapi.v2.Document`, in protocol buffers: what kubectl reads to check manifests whose kind
  * no path patches, above all `kind: List`, and where kubectl and Helm of before 1.27 look which kinds' patches take `dryRun`.
  */
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 // Field numbers of openapi.v2 messages.
 const DOCUMENT = { swagger: 1, info: 2, paths: 8, definitions: 9 }

@@ -1,7 +1,7 @@
 /** Objects in the versions in which somebody owns fields of them, where a webhook converts. */
 import type { TypedKind } from '@gyropilot/apply'
 import { ApiError } from '../contracts.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 
 type Convert = (object: Stored, apiVersion: string) => Promise<Draft>

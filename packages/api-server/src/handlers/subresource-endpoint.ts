@@ -44,7 +44,7 @@ import {
   targetOf,
   writeContextOf,
 } from './writes/write-context.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 interface SubresourceEndpointParts {
   readonly store: Store

@@ -6,7 +6,7 @@ import { protobufAnswers } from '@gyropilot/protobuf'
 import type { AnsweredObject, ProtobufAnswers } from '@gyropilot/protobuf'
 import { PROTOBUF } from './negotiation.ts'
 import type { MediaType } from './negotiation.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 type Encodable = Extract<AnswerBody, { kind: 'object' | 'list' }>
 type EncodableObject = Extract<AnswerBody, { kind: 'object' }>

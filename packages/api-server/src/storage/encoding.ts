@@ -3,7 +3,7 @@
  * callers never ask for it, so a cluster in one process holds none.
  */
 import type { Stored } from '@gyropilot/schema/objects'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 const encodings = new WeakMap<Stored, string>()
 

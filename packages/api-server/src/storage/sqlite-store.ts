@@ -7,7 +7,7 @@ import type { Clock } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
 import { RevisionLog, type InitialState, type Journal } from './revision-log.ts'
 import type { Store } from './store.ts'
-import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
+import { parseExact, stringifyExact } from '@gyropilot/foundation/exact-json'
 
 export interface SqliteStoreOptions {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 /** What a simulated kubelet answers on its own port. Contract: docs/behaviour/api-server/subresources-and-admission.md, "Proxy". */
 import type { SubresourceAnswer, SubresourceCall } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { kubeletMetrics } from './kubelet-metrics.ts'
 import { kubeletSummary } from './kubelet-summary.ts'
 import type { Kubelet } from '../kubelets/kubelet.ts'

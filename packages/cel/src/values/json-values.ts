@@ -23,7 +23,7 @@ import type { ListSemantics } from './list-semantics.ts'
 import type { Value } from './values.ts'
 import { goTypeName } from '@gyropilot/api'
 import { parseGoTime } from '@gyropilot/foundation'
-import { exactInteger, isInteger } from '@gyropilot/schema/exact-json'
+import { exactInteger, isInteger } from '@gyropilot/foundation/exact-json'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

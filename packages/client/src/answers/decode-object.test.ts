@@ -182,3 +182,16 @@ test('what is behind the object is nothing that somebody could know', () => {
   assert.throws(() => decodeObject(`${text(pod(MANAGED))}x`, known), SyntaxError)
   assert.throws(() => decodeObject(`${text({ object: pod(MANAGED) }).slice(0, -1)}]`, known, 2))
 })
+
+test('integers beyond 2^53 are exact, before managedFields and behind them', () => {
+  const written = text(pod(MANAGED))
+    .replace('"name":"a"', '"name":"a","deletionGracePeriodSeconds":9007199254740993')
+    .replace('"spec":{', '"spec":{"activeDeadlineSeconds":9223372036854775807,')
+  const metadata = { ...METADATA, deletionGracePeriodSeconds: 9007199254740993n }
+  const spec = { ...SPEC, activeDeadlineSeconds: 9223372036854775807n }
+  for (const decoding of ['lean', { complete: () => false }] as const)
+    assert.deepEqual(decodeObject(written, decoding), { ...pod(), metadata, spec })
+  const whole = decodeObject(written, 'whole') as { readonly spec: unknown }
+  assert.deepEqual(whole.spec, spec)
+  assert.deepEqual(decodeObject(written, 'metadata'), { kind: 'Pod', apiVersion: 'v1', metadata })
+})

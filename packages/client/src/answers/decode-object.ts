@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '@gyropilot/api'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 
 /** How much of an object is decoded: see RequestOptions. */
 export type Decoding = 'whole' | 'lean' | 'metadata' | LeanDecoding
@@ -11,6 +12,9 @@ export interface LeanDecoding {
    */
   complete(object: KubernetesObject, rest: string): boolean
 }
+
+/** An object, or a watch event. */
+type Decoded = KubernetesObject & { readonly object: KubernetesObject }
 
 const METADATA = '"metadata":{'
 const MANAGED_FIELDS = ',"managedFields":[{'
@@ -27,9 +31,9 @@ const CLOSE = 0x7d
  * are a third to a half of most objects, and their keys, hardly ever twice the same, the dearest part to decode. Throws as JSON.parse.
  */
 export function decodeObject(text: string, decoding: Decoding, depth: 1 | 2 = 1): unknown {
-  if (decoding === 'whole') return JSON.parse(text)
+  if (decoding === 'whole') return parseExact(text)
   const start = text.indexOf(MANAGED_FIELDS)
-  if (start === -1) return JSON.parse(text)
+  if (start === -1) return parseExact(text)
   // There are no lists within managedFields, so that they end where `}]` comes first.
   const end = text.indexOf(MANAGED_FIELDS_END, start) + MANAGED_FIELDS_END.length
   return inTwo(text, start, end, decoding, depth) ?? withoutPart(text, start, end, depth)
@@ -51,13 +55,13 @@ function inTwo(
   if (text.charCodeAt(end) !== CLOSE || !(isAll || text.charCodeAt(end + 1) === COMMA)) return
   if (!text.endsWith('}'.repeat(depth), last + depth)) return
   try {
-    const value = JSON.parse(text.slice(0, start) + '}'.repeat(depth + 1))
+    const value = parseExact(text.slice(0, start) + '}'.repeat(depth + 1)) as Decoded
     const object = depth === 1 ? value : value.object
     if (Object.keys(object).at(-1) !== 'metadata') return
     if (isAll || decoding === 'metadata') return value
     const rest = text.slice(end + 2, last)
     if (decoding !== 'lean' && decoding.complete(object, rest)) return value
-    const fields = JSON.parse(`{${rest}}`)
+    const fields = parseExact(`{${rest}}`) as object
     // Assigned it would be the prototype.
     if (Object.hasOwn(fields, '__proto__')) return
     Object.assign(object, fields)
@@ -72,11 +76,11 @@ function inTwo(
  * left is no JSON, for the text behind it begins amid a string: quotes are then the wrong way round, and keys (`f:`, `k:`, `v:`) stand bare.
  */
 function withoutPart(text: string, start: number, end: number, depth: number): unknown {
-  if (!isInMetadata(text, start, depth)) return JSON.parse(text)
+  if (!isInMetadata(text, start, depth)) return parseExact(text)
   try {
-    return JSON.parse(text.slice(0, start) + text.slice(end))
+    return parseExact(text.slice(0, start) + text.slice(end))
   } catch {
-    return JSON.parse(text)
+    return parseExact(text)
   }
 }
 

@@ -46,3 +46,11 @@ for (const text of FAULTS) {
   test(`not a list: ${text}`, () =>
     assert.throws(() => parseLargeList(Buffer.from(text)), SyntaxError))
 }
+
+test('integers beyond 2^53 are exact in items that are parsed one by one', () => {
+  const text = '{"items":[{"a":9007199254740993}],"n":-9223372036854775808}'
+  assert.deepEqual(parseLargeList(Buffer.from(text)), {
+    items: [{ a: 9007199254740993n }],
+    n: -9223372036854775808n,
+  })
+})

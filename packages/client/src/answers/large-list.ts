@@ -1,3 +1,5 @@
+import { parseExact } from '@gyropilot/foundation/exact-json'
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COLON = 0x3a
@@ -22,12 +24,12 @@ export function parseLargeList(bytes: Buffer): unknown {
     const start = nextOpening(bytes, at, items.length === 0)
     if (start === -1) break
     const end = endOfValue(bytes, start)
-    items.push(JSON.parse(bytes.toString('utf8', start, end)))
+    items.push(parseExact(bytes.toString('utf8', start, end)))
     at = end
   }
   const close = bytes.indexOf(CLOSE_ARRAY, at)
   const rest = `${bytes.toString('utf8', 0, itemsAt + 1)}${bytes.toString('utf8', close)}`
-  return { ...(JSON.parse(rest) as object), items }
+  return { ...(parseExact(rest) as object), items }
 }
 
 /** Where the array of the `items` of the outermost object begins, or -1. */

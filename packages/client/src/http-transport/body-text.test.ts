@@ -38,3 +38,10 @@ test('a body that is sent many times in a row is written once, and only one that
   assert.equal(textOf({ data: 'x'.repeat(65_536) }, true).length, 65_547)
   assert.equal(textOf(pod, true), '{"at":2}')
 })
+
+test('integers beyond 2^53 are written digit by digit, in bodies that Go would write otherwise, too', () => {
+  const seconds = 9223372036854775807n
+  assert.equal(bodyText({ seconds }), '{"seconds":9223372036854775807}')
+  const sorted = '{"a":"\\u003c","seconds":9223372036854775807}'
+  assert.equal(bodyText({ seconds, a: '<' }), sorted)
+})

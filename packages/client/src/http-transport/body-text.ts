@@ -1,4 +1,5 @@
 import { canonicalJson } from '@gyropilot/api'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 /** Where JSON.stringify and Go's encoder part: characters that Go escapes, and keys that JavaScript moves to the front. */
 const WRITTEN_OTHERWISE = /[<>&\u2028\u2029]|[{,]"(?:0|[1-9]\d*)":/
@@ -9,7 +10,7 @@ const WRITTEN_OTHERWISE = /[<>&\u2028\u2029]|[{,]"(?:0|[1-9]\d*)":/
  * were not sorted then gets them sorted; any other body keeps its order.
  */
 export function bodyText(json: unknown): string {
-  const text = JSON.stringify(json)
+  const text = stringifyExact(json)
   return WRITTEN_OTHERWISE.test(text) ? canonicalJson(json) : text
 }
 

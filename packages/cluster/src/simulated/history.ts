@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { StoreEvent } from '@gyropilot/api-server'
 import { RingBuffer } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 const RECENT_LINES = 400
 
@@ -49,9 +50,9 @@ export class History {
   #textOf(content: Record<string, unknown>): string {
     const { spec, metadata, ...rest } = content
     const { managedFields = [], ...named } = metadata as StoreEvent['object']['metadata'] & object
-    let text = JSON.stringify({ ...rest, metadata: named })
+    let text = stringifyExact({ ...rest, metadata: named })
     for (const { fieldsV1, ...owner } of managedFields)
-      text += JSON.stringify(owner) + this.#kept(fieldsV1)
+      text += stringifyExact(owner) + this.#kept(fieldsV1)
     return text + this.#kept(spec)
   }
 
@@ -59,7 +60,7 @@ export class History {
     if (typeof part !== 'object' || part === null) return ''
     let text = this.#texts.get(part)
     if (text === undefined) {
-      text = JSON.stringify(part)
+      text = stringifyExact(part)
       this.#texts.set(part, text)
     }
     return text

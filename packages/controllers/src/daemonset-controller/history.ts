@@ -137,6 +137,7 @@ function* createRevision(daemonSet: DaemonSet, number: number): Reconcile<Found>
     owner: daemonSet,
     ownerType: resources.daemonsets,
     template,
+    patch: templatePatch(template),
     revision: number,
     hash: podTemplateHash(template, collisionCount),
     hashLabel: HASH_LABEL,

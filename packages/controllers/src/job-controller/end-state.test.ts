@@ -94,6 +94,15 @@ const deadlines: readonly (readonly [string, Job, string | undefined, number | u
     undefined,
   ],
   ['not started', job({ status: {}, spec: { activeDeadlineSeconds: 10 } }), undefined, undefined],
+  [
+    'of any int64',
+    job({
+      ...started(15),
+      spec: { activeDeadlineSeconds: 9007199254740993n as unknown as number },
+    }),
+    undefined,
+    Number(9007199254740993n) * 1_000 - 15_000,
+  ],
   ['without one', job(started(15)), undefined, undefined],
 ]
 for (const [title, subject, end, remainingMs] of deadlines) {

@@ -56,7 +56,7 @@ export function untilDeadlineMs(
   const startMs = parseTime(startTime)
   const seconds = job.spec?.activeDeadlineSeconds
   if (isSuspended(job) || seconds === undefined || startMs === undefined) return undefined
-  return startMs + seconds * 1000 - nowMs
+  return startMs + Number(seconds) * 1000 - nowMs
 }
 
 /** What is stored first wins for good. */

@@ -66,7 +66,7 @@ function newDeadlineMs(previous: Job, current: Job): number | undefined {
   const seconds = current.spec?.activeDeadlineSeconds
   const startMs = parseTime(current.status?.startTime)
   if (seconds === undefined || seconds === previous.spec?.activeDeadlineSeconds) return undefined
-  return startMs === undefined ? undefined : startMs + seconds * 1000
+  return startMs === undefined ? undefined : startMs + Number(seconds) * 1000
 }
 
 export function podWatch(jobs: Lister<Job>, state: WatchState): Watch<Pod> {

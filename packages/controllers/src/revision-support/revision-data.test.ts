@@ -12,6 +12,7 @@ import {
   defaultedTemplateOf,
   sameData,
   templateOf,
+  roundedTemplatePatch,
   templatePatch,
 } from './revision-data.ts'
 
@@ -47,11 +48,17 @@ const RECORDED_TEMPLATE = {
 } as unknown as PodTemplateSpec
 
 test('the data of a revision is upstream’s, byte for byte, and so is its hash', () => {
-  const { data, text } = templatePatch(RECORDED_TEMPLATE)
+  const { data, text } = roundedTemplatePatch(RECORDED_TEMPLATE)
   assert.equal(text, RECORDED_TEXT)
   assert.equal(revisionHash(text, 0), RECORDED_HASH)
   assert.equal(dataText(controllerRevision({ data })), RECORDED_TEXT)
   assert.equal(dataText(controllerRevision({ data: JSON.parse(RECORDED_TEXT) })), RECORDED_TEXT)
+})
+
+test('integers beyond 2^53 are exact in a revision of a DaemonSet', () => {
+  const { data, text } = templatePatch(RECORDED_TEMPLATE)
+  assert.equal(text, RECORDED_TEXT.replace('9007199254740992', '9007199254740993'))
+  assert.equal(dataText(controllerRevision({ data })), text)
 })
 
 test('who prints the data as it stands gets sorted keys', () => {

@@ -4,30 +4,42 @@
  */
 import { canonicalJson, defaultTemplate } from '@gyropilot/api'
 import type { ControllerRevision, PodTemplateSpec } from '@gyropilot/api'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 
 type RevisionData = NonNullable<ControllerRevision['data']>
 
-interface TemplatePatch {
+export interface TemplatePatch {
   readonly data: RevisionData
   /** The bytes that upstream would store, which hashes are made of. */
   readonly text: string
 }
 
 /** Templates and revisions in caches are shared and never edited, so what was made of them stays true. */
-const patches = new WeakMap<PodTemplateSpec, TemplatePatch>()
+const exactPatches = new WeakMap<PodTemplateSpec, TemplatePatch>()
+const roundedPatches = new WeakMap<PodTemplateSpec, TemplatePatch>()
 const texts = new WeakMap<object, string>()
 const defaulted = new WeakMap<object, PodTemplateSpec>()
 
-/**
- * `{"spec":{"template":{"$patch":"replace",...}}}` with sorted keys. Integers beyond 2^53 lose their
- * last digits, as they do upstream.
- */
+/** `{"spec":{"template":{"$patch":"replace",...}}}` with sorted keys. */
 export function templatePatch(template: PodTemplateSpec): TemplatePatch {
+  return cachedPatch(template, exactPatches, parseExact)
+}
+
+/** The same of a StatefulSet: integers beyond 2^53 lose their last digits, as they do upstream, and not those of DaemonSets. */
+export function roundedTemplatePatch(template: PodTemplateSpec): TemplatePatch {
+  return cachedPatch(template, roundedPatches, JSON.parse)
+}
+
+function cachedPatch(
+  template: PodTemplateSpec,
+  patches: WeakMap<PodTemplateSpec, TemplatePatch>,
+  parse: (text: string) => unknown,
+): TemplatePatch {
   let patch = patches.get(template)
   if (patch === undefined) {
     const sorted = canonicalJson({ spec: { template: { ...template, $patch: 'replace' } } })
-    // Parsing rounds what came as a bigint and leaves the keys in their order for whoever prints the object.
-    const data = JSON.parse(sorted) as RevisionData
+    // Parsing leaves the keys in their order for whoever prints the object.
+    const data = parse(sorted) as RevisionData
     patch = { data, text: canonicalJson(data) }
     patches.set(template, patch)
   }

@@ -9,7 +9,7 @@ import type {
   PodTemplateSpec,
   ResourceType,
 } from '@gyropilot/api'
-import { templatePatch } from './revision-data.ts'
+import type { TemplatePatch } from './revision-data.ts'
 
 /** What a name may have besides its hash: 253 less a dash and the longest hash with room to spare. */
 const LONGEST_PREFIX = 223
@@ -18,6 +18,8 @@ interface NewRevision {
   readonly owner: KubernetesObject
   readonly ownerType: ResourceType
   readonly template: PodTemplateSpec
+  /** Of the template. */
+  readonly patch: TemplatePatch
   readonly revision: number
   /** In the name, and the value of `hashLabel`. */
   readonly hash: string
@@ -30,6 +32,7 @@ export function newRevision({
   owner,
   ownerType,
   template,
+  patch,
   revision,
   hash,
   hashLabel,
@@ -45,7 +48,7 @@ export function newRevision({
       ...(annotations === undefined ? {} : { annotations }),
       ownerReferences: [newControllerRef(owner, ownerType)],
     },
-    data: templatePatch(template).data,
+    data: patch.data,
     revision,
   }
 }

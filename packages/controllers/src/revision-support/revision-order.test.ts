@@ -48,3 +48,13 @@ for (const [title, limit, live, liveCount, expected] of [
     )
   })
 }
+
+test('revisions beyond 2^53 are in order, and the next is one more', () => {
+  const numbers = [9007199254740994n, 3, 9007199254740993n] as unknown as number[]
+  const revisions = numbers.map((revision) => controllerRevision({ revision }))
+  assert.deepEqual(
+    sortedRevisions(revisions).map(({ revision }) => revision),
+    [3, 9007199254740993n, 9007199254740994n],
+  )
+  assert.equal(nextRevisionNumber(revisions), 9007199254740995n)
+})

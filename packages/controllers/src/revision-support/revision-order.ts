@@ -5,11 +5,18 @@
 import { compareTimes } from '@gyropilot/api'
 import type { ControllerRevision } from '@gyropilot/api'
 import { compareStrings } from '@gyropilot/foundation'
+import { exactInteger } from '@gyropilot/foundation/exact-json'
+
+/** Of any int64: docs/decisions/0012-exact-integers.md. */
+function byNumber(left: number, right: number): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
 
 /** Oldest first: by number, then creation, then name. */
 function compareRevisions(left: ControllerRevision, right: ControllerRevision): number {
   return (
-    left.revision - right.revision ||
+    byNumber(left.revision, right.revision) ||
     compareTimes(left.metadata?.creationTimestamp, right.metadata?.creationTimestamp) ||
     compareStrings(left.metadata?.name ?? '', right.metadata?.name ?? '')
   )
@@ -21,7 +28,8 @@ export function sortedRevisions(revisions: readonly ControllerRevision[]): Contr
 
 /** One more than the highest; the first is 1. */
 export function nextRevisionNumber(revisions: readonly ControllerRevision[]): number {
-  return revisions.reduce((highest, { revision }) => Math.max(highest, revision), 0) + 1
+  const highest = revisions.reduce((most, { revision }) => (revision > most ? revision : most), 0)
+  return exactInteger(BigInt(highest) + 1n) as number
 }
 
 interface HistoryLimit {

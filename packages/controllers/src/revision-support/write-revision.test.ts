@@ -16,10 +16,11 @@ const owner: StatefulSet = {
 }
 const ownerType = resources.statefulsets
 const hashLabel = 'controller.kubernetes.io/hash'
+const patch = templatePatch(TEMPLATE)
 const nameOf = (write: Write) => ('object' in write ? write.object.metadata?.name : undefined)
 
 function revisionWith(hash: string): ControllerRevision {
-  return newRevision({ owner, ownerType, template: TEMPLATE, revision: 3, hash, hashLabel })
+  return newRevision({ owner, ownerType, template: TEMPLATE, patch, revision: 3, hash, hashLabel })
 }
 
 test('a new revision has the labels of the template, the annotations of its owner and one controller', () => {
@@ -51,6 +52,7 @@ test('a new revision has the labels of the template, the annotations of its owne
     owner: { ...owner, metadata: bare },
     ownerType,
     template: TEMPLATE,
+    patch,
     revision: 3,
     hash: 'abc',
     hashLabel,

@@ -9,7 +9,11 @@ import { remove, write } from '@gyropilot/runtime'
 import type { Outcome, Reconcile } from '@gyropilot/runtime'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
 import { sameTemplate } from '../workload-support/pod-template-hash.ts'
-import { defaultedTemplateOf, sameData, templatePatch } from '../revision-support/revision-data.ts'
+import {
+  defaultedTemplateOf,
+  sameData,
+  roundedTemplatePatch,
+} from '../revision-support/revision-data.ts'
 import { newRevision } from '../revision-support/revision-object.ts'
 import { nextRevisionNumber, surplusRevisions } from '../revision-support/revision-order.ts'
 import { renumber, storeUnderHash } from '../revision-support/write-revision.ts'
@@ -71,13 +75,15 @@ function candidateOf(
   revisions: readonly ControllerRevision[],
   collisionCount: number,
 ): ControllerRevision {
-  const template = set.spec!.template
+  const { template } = set.spec!
+  const patch = roundedTemplatePatch(template)
   return newRevision({
     owner: set,
     ownerType: resources.statefulsets,
     template,
+    patch,
     revision: nextRevisionNumber(revisions),
-    hash: revisionHash(templatePatch(template).text, collisionCount),
+    hash: revisionHash(patch.text, collisionCount),
     hashLabel: HASH_LABEL,
   })
 }

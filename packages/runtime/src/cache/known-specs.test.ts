@@ -49,6 +49,15 @@ test('a spec that was met before is the one that is kept, whatever stands beside
   assert.deepEqual(asked, ['{"a":1}', '{"a":1}', '{"a":1}'])
 })
 
+test('integers beyond 2^53 are exact in specs and in what stands beside them', () => {
+  const { decode } = world()
+  assert.deepEqual(decode('"spec":{"a":9007199254740993},"status":{"b":9223372036854775807}'), {
+    metadata: { name: 'p' },
+    spec: { kept: true, a: 9007199254740993n },
+    status: { b: 9223372036854775807n },
+  })
+})
+
 test('what is its own is not in the text, and stands where it was written', () => {
   const { decode } = world()
   const written = (own: number): string => `"spec":{"a":[1],"own":${own},"b":[2]}`

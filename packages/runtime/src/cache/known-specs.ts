@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectMeta } from '@gyropilot/api'
 import type { LeanDecoding } from '@gyropilot/client'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 
 /** Enough for the sets that grow at one time. */
 const MOST_SPECS = 256
@@ -53,8 +54,8 @@ export class KnownSpecs implements LeanDecoding {
     const kept = this.#kept.get(text)
     let spec = kept ?? this.#decoded.get(text)
     const isNew = spec === undefined
-    spec = spec === undefined ? (JSON.parse(written) as object) : this.#withOwn(spec, specText)
-    const others = at === -1 ? {} : JSON.parse(`{${rest.slice(at + 1)}}`)
+    spec = spec === undefined ? (parseExact(written) as object) : this.#withOwn(spec, specText)
+    const others = at === -1 ? {} : (parseExact(`{${rest.slice(at + 1)}}`) as object)
     if (Object.keys(others).some((key) => key !== 'status')) return false
     if (isNew) this.#decoded.set(text, spec)
     this.#waiting.set(object, kept === undefined ? specText : undefined)

@@ -174,3 +174,8 @@ test('a field of any name is as free in a draft as others', () => {
     configurable: true,
   })
 })
+
+test('extract: keys beyond 2^53', () => {
+  const list = [{ id: 9007199254740993n, name: 'a' }, { id: 9007199254740992n }]
+  assert.deepEqual(ownedOf(list, { 'k:{"id":9007199254740993}': { 'f:name': {} } }), [list[0]])
+})

@@ -2,6 +2,7 @@
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
 import { apiVersionOf, deepEqual } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 import { controllerErrors } from '../builder/errors.ts'
 
 /** Of server-side apply (KEP-555). */
@@ -104,16 +105,16 @@ function ownedItems(list: readonly unknown[], set: FieldSet): unknown[] {
     const path = paths.find((path) => selects(path, item, index))
     if (path === undefined) return []
     if (!path.startsWith('k:')) return [ownedPart(item, set[path])]
-    return [{ ...(JSON.parse(path.slice(2)) as object), ...(ownedPart(item, set[path]) as object) }]
+    return [{ ...(parseExact(path.slice(2)) as object), ...(ownedPart(item, set[path]) as object) }]
   })
 }
 
 function selects(path: string, item: unknown, index: number): boolean {
   const selector = path.slice(2)
   if (path.startsWith('i:')) return index === Number(selector)
-  if (path.startsWith('v:')) return deepEqual(item, JSON.parse(selector))
+  if (path.startsWith('v:')) return deepEqual(item, parseExact(selector))
   if (!path.startsWith('k:') || typeof item !== 'object' || item === null) return false
-  return Object.entries(JSON.parse(selector) as object).every(([key, value]) =>
+  return Object.entries(parseExact(selector) as object).every(([key, value]) =>
     deepEqual((item as Record<string, unknown>)[key], value),
   )
 }

@@ -3,6 +3,7 @@ import type { KubernetesObject, Status } from '@gyropilot/api'
 import { createJsonPatch } from '@gyropilot/api'
 import { statusErrorIn } from '@gyropilot/client'
 import { errorText } from '@gyropilot/foundation'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { isPanic } from '../builder/reconciler.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -70,7 +71,7 @@ async function verdict<T extends KubernetesObject>(
     return {
       allowed: true,
       patchType: 'JSONPatch',
-      patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+      patch: Buffer.from(stringifyExact(patch)).toString('base64'),
     }
   } catch (error) {
     return { allowed: false, status: refusalOf(error) }

@@ -172,3 +172,30 @@ test('other paths are not answered; what is no review of the kind is a bad reque
     assert.match(refused.body, text)
   }
 })
+
+test('integers beyond 2^53 pass through conversions and patches digit by digit', async () => {
+  const asked = async (webhook: Webhook, request: string): Promise<string | undefined> => {
+    const { kind, apiVersion } = webhook
+    const body = `{"kind":"${kind}","apiVersion":"${apiVersion}","request":${request}}`
+    return (await webhooksByPath({ '/hook': webhook })({ method: 'POST', target: '/hook', body }))
+      ?.body
+  }
+  const convert = conversionWebhook((object) => ({ ...object }))
+  const object = '{"apiVersion":"example.com/v1","kind":"Foo","spec":{"id":9223372036854775807}}'
+  const converted = await asked(
+    convert,
+    `{"uid":"u","desiredAPIVersion":"example.com/v2","objects":[${object}]}`,
+  )
+  assert.match(converted!, /"spec":\{"id":9223372036854775807\}/)
+  const admit = admissionWebhook<Website>(({ object }) => {
+    const { spec } = object as { readonly spec: { id?: unknown; copy?: unknown } }
+    spec.copy = spec.id
+    return object
+  })
+  const admitted = await asked(admit, `{"uid":"u","operation":"CREATE","object":${object}}`)
+  const { patch } = JSON.parse(admitted!).response
+  assert.equal(
+    Buffer.from(patch, 'base64').toString(),
+    '[{"op":"add","path":"/spec/copy","value":9223372036854775807}]',
+  )
+})

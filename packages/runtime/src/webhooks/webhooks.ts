@@ -1,5 +1,6 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Webhooks. */
 import { errorText } from '@gyropilot/foundation'
+import { parseExact, stringifyExact } from '@gyropilot/foundation/exact-json'
 import type { HttpAnswer } from '../controller-manager/health-checks.ts'
 import type { HttpRequest } from '../system/http-server.ts'
 
@@ -26,13 +27,13 @@ async function answered(webhook: Webhook, body: string): Promise<HttpAnswer> {
   const { kind, apiVersion } = webhook
   let request: Readonly<Record<string, unknown>>
   try {
-    request = requestOf(JSON.parse(body), webhook)
+    request = requestOf(parseExact(body), webhook)
   } catch (error) {
     const text = `${errorText(error)}\n`
     return { status: 400, contentType: 'text/plain; charset=utf-8', body: text }
   }
   const response = { uid: request['uid'], ...(await webhook.respond(request)) }
-  const review = JSON.stringify({ kind, apiVersion, response })
+  const review = stringifyExact({ kind, apiVersion, response })
   return { status: 200, contentType: 'application/json', body: review }
 }
 

@@ -3,7 +3,7 @@
  * repeated keys, that is almost all, cost one native parse and one count.
  */
 
-import { parseExact } from './exact-json.ts'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 
 /** Members in document order, of the objects that repeat a key. */
 export type Occurrences = WeakMap<object, readonly (readonly [string, unknown])[]>

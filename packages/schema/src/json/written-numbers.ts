@@ -3,7 +3,7 @@
  * texts, so such a number stands in the result as it was written. Until then it is a symbol that bears its text: no object and no
  * number, so that patches move it as it is and find it equal to nothing but what the same patch wrote alike.
  */
-import { rawNumber } from './exact-json.ts'
+import { rawNumber } from '@gyropilot/foundation/exact-json'
 import type { DocumentNotes, Occurrences, Spellings } from './json.ts'
 
 /** The value with symbols; the value itself where all numbers are written as they are printed. */

@@ -2,7 +2,7 @@
 import { JsonPatchError, applyJsonPatch, deepEqual } from '@gyropilot/api'
 import type { JsonPatchOperation } from '@gyropilot/api'
 import { jsonKind } from '@gyropilot/schema/decode-scalars'
-import { parseExact } from '@gyropilot/schema/exact-json'
+import { parseExact } from '@gyropilot/foundation/exact-json'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { uuid } from '@gyropilot/foundation'
 import { ApiError } from '../../contracts.ts'

@@ -1,5 +1,5 @@
 /** What lists of type set and map hold twice. Contract: docs/behaviour/api-server/custom-resources.md, Value validation. */
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { additionalOf, childPath, isObject, itemsOf, propertyOf } from './structural-schema.ts'

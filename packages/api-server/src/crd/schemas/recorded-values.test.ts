@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { createTestServer, turn, type AnyValue } from '../../testing/test-server.ts'
 /**
  * Fields of a definition, values that kube-apiserver 1.36.2 was given for them, and what it answered: the spec that it kept, the

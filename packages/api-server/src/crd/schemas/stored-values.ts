@@ -3,7 +3,7 @@
  * Contract: docs/behaviour/api-server/custom-resources.md, Ratcheting.
  */
 import { deepEqual } from '@gyropilot/api'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { ownValue } from '../../registry/equality.ts'
 import { additionalOf, isObject, itemsOf, propertyOf } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'

@@ -19,7 +19,7 @@ import {
   propertyOf,
 } from './structural-schema.ts'
 import type { JsonObject, Schema } from './structural-schema.ts'
-import { escapeHtml, stringifyExact } from '@gyropilot/schema/exact-json'
+import { escapeHtml, stringifyExact } from '@gyropilot/foundation/exact-json'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { checkNumber, NO_FIELD } from './number-validation.ts'
 import { isUnchanged, storedAt, storedField, storedItems } from './stored-values.ts'

@@ -42,7 +42,7 @@ import {
   withoutEmptyGroup,
   type Decoding,
 } from '../bodies/decoding.ts'
-import { isInteger, stringifyExact } from '@gyropilot/schema/exact-json'
+import { isInteger, stringifyExact } from '@gyropilot/foundation/exact-json'
 import { sortedJson } from '@gyropilot/schema/sorted-json'
 import { readWritten, stringifyWritten, withWritten } from '@gyropilot/schema/written-numbers'
 import { operationsOf, oversizedValue } from './patch-operations.ts'

@@ -1,6 +1,6 @@
 /** What strategic merge and apply make of integers that are too large. */
 import type { FieldSchema, ObjectSchema } from '@gyropilot/api'
-import { exactInteger, isInteger } from '@gyropilot/schema/exact-json'
+import { exactInteger, isInteger } from '@gyropilot/foundation/exact-json'
 
 const INT64_BITS = 64
 const INT64_LEAST = -(2n ** 63n)

@@ -6,7 +6,7 @@ import type { StoredEntry } from '../../storage/store.ts'
 import { storageError, storagePrefix } from '../../registry/storage-errors.ts'
 import { parseVersion } from '../options.ts'
 import { storageKey, type Target, type WriteContext } from './writes.ts'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 /** etcd's limit for one request, which the server's clients know. */
 const LARGEST_OBJECT_BYTES = 1_572_864

@@ -8,7 +8,7 @@ import { hostAndPort } from '@gyropilot/api'
 import { sleep, type Clock } from '@gyropilot/foundation'
 import { readLimited } from '../limited-body.ts'
 import { HandshakeError, CheckingAgent } from './agent.ts'
-import { parseExact, stringifyExact } from '@gyropilot/schema/exact-json'
+import { parseExact, stringifyExact } from '@gyropilot/foundation/exact-json'
 
 export interface OutgoingCall {
   /** As it is shown in errors: with the name that the caller knows. */

@@ -6,7 +6,7 @@ import type {
   OpaqueDeviceConfiguration,
 } from '@gyropilot/api'
 import { cel, deviceSelectors } from '@gyropilot/cel/load'
-import { stringifyExact } from '@gyropilot/schema/exact-json'
+import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll, validateQualifiedName } from '@gyropilot/schema/validation/labels'
 import { dnsLabel, dnsSubdomain, labelValue } from '@gyropilot/schema/validation/names'

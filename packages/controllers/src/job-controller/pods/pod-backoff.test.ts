@@ -161,6 +161,12 @@ for (const [title, pod, seconds] of finishTimes) {
   })
 }
 
+test('a pod whose grace is beyond 2^53', () => {
+  const deletionGracePeriodSeconds = 9223372036854775807n as unknown as number
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  assert.ok(finishTimeMs({ metadata: { deletionTimestamp, deletionGracePeriodSeconds } }) < 0)
+})
+
 test('a pod of which nothing is known came to its end long ago', () => {
   assert.equal(finishTimeMs({}), 0)
 })

@@ -55,7 +55,7 @@ export function finishTimeMs(pod: Pod): number {
   return (
     containersFinishedMs(pod) ??
     (ready?.status === 'False' ? parseTime(ready.lastTransitionTime) : undefined) ??
-    (deletedMs === undefined ? undefined : deletedMs - deletionGracePeriodSeconds * 1000) ??
+    (deletedMs === undefined ? undefined : deletedMs - Number(deletionGracePeriodSeconds) * 1000) ??
     parseTime(creationTimestamp) ??
     0
   )

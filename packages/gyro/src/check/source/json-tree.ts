@@ -1,6 +1,6 @@
 /** JSON values with their places: one after the other, as kubectl takes them. */
 import { DEEPEST_NESTING } from '@gyropilot/schema/body-refusals'
-import { exactInteger, mayHoldLongNumbers } from '@gyropilot/schema/exact-json'
+import { exactInteger, mayHoldLongNumbers } from '@gyropilot/foundation/exact-json'
 import { goJsonError } from '@gyropilot/schema/go-json-error'
 import { SourceError } from './source-node.ts'
 import type { ParsedSource, RepeatedKey, SourceMember, SourceNode } from './source-node.ts'
