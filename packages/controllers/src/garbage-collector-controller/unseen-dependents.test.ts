@@ -63,6 +63,14 @@ test('a short list is the answer', () => {
   assert.deepEqual(reads, [`pods in ns1, limit ${LOOK_PAGE_SIZE}`])
 })
 
+test('more dependents than the arguments that a call may have', () => {
+  const { metadata } = CHILD
+  const items = Array.from({ length: 150_000 }, (_, i) => ({
+    metadata: { ...metadata, name: `child-${i}` },
+  }))
+  assert.equal(looker({ pods: () => listed(items) }).look().length, 150_000)
+})
+
 test('a kind that is not served has no dependents', () => {
   assert.deepEqual(looker({ pods: () => NOT_FOUND }).look(), [])
 })

@@ -75,7 +75,9 @@ export function* lookForDependents(owner: GraphNode, view: LookView): Reconcile<
     const objects = yield* objectsOf(type, owner.identity, look, view)
     if (objects === undefined) return { next: 'later' }
     if (!objects.ok) return { next: 'retry', error: objects.error }
-    dependents.push(...dependentsAmong(objects.object, type, owner.identity.uid))
+    // More than the arguments that a call may have.
+    for (const dependent of dependentsAmong(objects.object, type, owner.identity.uid))
+      dependents.push(dependent)
   }
   view.looks.end(owner)
   return { next: 'found', dependents }

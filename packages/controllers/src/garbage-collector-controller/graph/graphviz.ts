@@ -43,7 +43,8 @@ function connected(graph: DependencyGraph, uids: readonly string[]): readonly Gr
   for (let node = pending.pop(); node !== undefined || pending.length > 0; node = pending.pop()) {
     if (node === undefined || found.has(node)) continue
     found.add(node)
-    pending.push(...node.dependents, ...node.owners.map(({ uid }) => graph.get(uid)))
+    for (const dependent of node.dependents) pending.push(dependent)
+    for (const { uid } of node.owners) pending.push(graph.get(uid))
   }
   return [...found]
 }
