@@ -8,7 +8,8 @@ import { isNotFound } from '@gyropilot/client'
 import { compareStrings, errorText } from '@gyropilot/foundation'
 import { getLive, recordEvent, remove, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
-import { CronJobDraft } from './draft.ts'
+import { isActiveIn } from './draft.ts'
+import type { CronJobDraft } from './draft.ts'
 
 type FinishedAs = 'Complete' | 'Failed'
 
@@ -64,24 +65,16 @@ export function* deleteJob(
   return false
 }
 
-/**
- * 4. Answers the draft to go on with: another one where the live object knows a Job that the cache does not. What was changed until
- * then is written from the first, which will conflict and be tried again.
- */
-export function* noteChildren(
-  first: CronJobDraft,
-  children: readonly Job[],
-): Reconcile<CronJobDraft | { readonly error: unknown }> {
-  let draft = first
+/** 4. Goes on with the live object where that knows a Job that the cache does not. Answers the error that ends the sync. */
+export function* noteChildren(draft: CronJobDraft, children: readonly Job[]): Reconcile<unknown> {
   for (const job of children) {
     const { name, uid } = job.metadata ?? {}
     const finished = finishedAs(job)
     const isActive = draft.isActive(uid)
     if (finished === undefined && !isActive) {
       const live = yield* liveCronJob(draft.cronJob)
-      if ('error' in live) return live
-      const renewed = new CronJobDraft(live.cronJob)
-      if (renewed.isActive(uid)) draft = renewed
+      if ('error' in live) return live.error
+      if (isActiveIn(live.cronJob, uid)) draft.renew(live.cronJob)
       else {
         const message = `Saw a job that the controller did not create or forgot: ${name}`
         yield* recordEvent(draft.cronJob, 'Warning', 'UnexpectedJob', message)
@@ -93,7 +86,7 @@ export function* noteChildren(
     }
     if (finished === 'Complete') draft.succeeded(job)
   }
-  return draft
+  return undefined
 }
 
 function* liveCronJob(

@@ -3,19 +3,40 @@ import type { CronJob, CronJobStatus, Job, ObjectReference } from '@gyropilot/ap
 import { formatTime } from '@gyropilot/foundation'
 import { referenceTo } from './job-for.ts'
 
+export function isActiveIn({ status }: CronJob, uid: string | undefined): boolean {
+  return isAmong(status?.active ?? [], uid)
+}
+
+function isAmong(active: readonly ObjectReference[], uid: string | undefined): boolean {
+  return active.some((known) => known.uid === uid)
+}
+
+type Change = (status: CronJobStatus) => Partial<CronJobStatus>
+
 /** The status of a CronJob while a sync works on it. */
 export class CronJobDraft {
-  readonly cronJob: CronJob
+  #cronJob: CronJob
   #status: CronJobStatus
-  #isDirty = false
+  readonly #changes: Change[] = []
 
   constructor(cronJob: CronJob) {
-    this.cronJob = cronJob
+    this.#cronJob = cronJob
     this.#status = cronJob.status ?? {}
   }
 
+  get cronJob(): CronJob {
+    return this.#cronJob
+  }
+
   get isDirty(): boolean {
-    return this.#isDirty
+    return this.#changes.length > 0
+  }
+
+  /** Goes on with a later state of the CronJob, of which all that was changed so far holds, too. */
+  renew(cronJob: CronJob): void {
+    this.#cronJob = cronJob
+    this.#status = cronJob.status ?? {}
+    for (const change of this.#changes) this.#apply(change)
   }
 
   get active(): readonly ObjectReference[] {
@@ -27,7 +48,7 @@ export class CronJobDraft {
   }
 
   isActive(uid: string | undefined): boolean {
-    return this.active.some((reference) => reference.uid === uid)
+    return isAmong(this.active, uid)
   }
 
   /** Whether the Job of this name in the CronJob's namespace is active. */
@@ -37,36 +58,41 @@ export class CronJobDraft {
   }
 
   deactivate(uid: string | undefined): void {
-    this.#change({ active: this.active.filter((reference) => reference.uid !== uid) })
+    this.#change(({ active = [] }) => ({ active: active.filter((known) => known.uid !== uid) }))
   }
 
   scheduled(job: Job, scheduledMs: number): void {
-    this.#change({ active: [...this.active, referenceTo(job)] })
+    this.#change(({ active = [] }) => ({ active: [...active, referenceTo(job)] }))
     this.timeUsed(scheduledMs)
   }
 
   /** The Job of this time has been made, and may be over by now. */
   timeUsed(scheduledMs: number): void {
-    this.#change({ lastScheduleTime: formatTime(scheduledMs) })
+    this.#change(() => ({ lastScheduleTime: formatTime(scheduledMs) }))
   }
 
   /** The time goes forward only. */
   succeeded({ status }: Job): void {
-    const completedMs = parseTime(status?.completionTime)
-    if (completedMs === undefined) return
-    if (completedMs <= (parseTime(this.#status.lastSuccessfulTime) ?? -Infinity)) return
-    this.#change({ lastSuccessfulTime: status?.completionTime })
+    const { completionTime } = status ?? {}
+    const isLater = ({ lastSuccessfulTime }: CronJobStatus): boolean =>
+      (parseTime(completionTime) ?? -Infinity) > (parseTime(lastSuccessfulTime) ?? -Infinity)
+    if (!isLater(this.#status)) return
+    this.#change((known) => (isLater(known) ? { lastSuccessfulTime: completionTime } : {}))
   }
 
   /** The CronJob with the status as it is now. */
   result(): CronJob {
     const { active, ...rest } = this.#status
     const status = active === undefined || active.length === 0 ? rest : { ...rest, active }
-    return { ...this.cronJob, status }
+    return { ...this.#cronJob, status }
   }
 
-  #change(status: Partial<CronJobStatus>): void {
-    this.#status = { ...this.#status, ...status }
-    this.#isDirty = true
+  #change(change: Change): void {
+    this.#changes.push(change)
+    this.#apply(change)
+  }
+
+  #apply(change: Change): void {
+    this.#status = { ...this.#status, ...change(this.#status) }
   }
 }

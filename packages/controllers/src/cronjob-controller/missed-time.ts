@@ -48,7 +48,7 @@ function earliestOf(
   const lastMs = parseTime(status?.lastScheduleTime ?? metadata?.creationTimestamp) ?? 0
   const { startingDeadlineSeconds } = spec ?? {}
   if (!usesDeadline || startingDeadlineSeconds === undefined) return lastMs
-  return Math.max(lastMs, nowMs - startingDeadlineSeconds * 1_000)
+  return Math.max(lastMs, nowMs - Number(startingDeadlineSeconds) * 1_000)
 }
 
 /** The last due time up to now; a schedule that is irregular may have none between. */

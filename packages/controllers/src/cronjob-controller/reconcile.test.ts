@@ -436,14 +436,39 @@ test('a Job at work that is not in active is looked up live before anything is s
   assert.ok(sync(stale, { children: [running] }).result?.error)
 })
 
-test('what was changed before the live object took over is written, and what comes after is not', () => {
+test('what was changed before the live object took over and what comes after is written on to it', () => {
   const finished = done('a', 1)
   const stale = cronJob({ spec: { suspend: true }, status: activeJobs(finished) })
   const fresh = cronJob({ spec: { suspend: true }, status: activeJobs(running, finished) })
-  const after = sync(stale, { children: [finished, running], live: [fresh] })
-  assert.deepEqual(after.status, { lastSuccessfulTime: '2026-01-01T01:10:00Z' })
-  const before = sync(stale, { children: [running, finished], live: [fresh] })
-  assert.deepEqual(before.did, [])
+  const { active } = activeJobs(running)
+  for (const children of [
+    [finished, running],
+    [running, finished],
+  ])
+    assert.deepEqual(sync(stale, { children, live: [fresh] }).status, {
+      active,
+      lastSuccessfulTime: '2026-01-01T01:10:00Z',
+    })
+})
+
+test('a Job that is made after the live object took over is active in what is written on to that', () => {
+  const stale = cronJob({})
+  const known = cronJob(ACTIVE)
+  const fresh = { ...known, metadata: { ...known.metadata, labels: { seen: 'live' } } }
+  const { writes, status } = sync(stale, { children: [running], live: [fresh] })
+  assert.deepEqual(
+    status?.active?.map(({ uid }) => uid),
+    [running.metadata?.uid, 'made-uid'],
+  )
+  const last = writes.at(-1)
+  assert.ok(last?.verb === 'update')
+  assert.deepEqual(last.object.metadata?.labels, { seen: 'live' })
+})
+
+test('a deadline beyond 2^53 is never past', () => {
+  const startingDeadlineSeconds = 9223372036854775807n as unknown as number
+  const { did } = sync(cronJob({ spec: { startingDeadlineSeconds } }))
+  assert.deepEqual(did, [`create ${NAME}`, 'status'])
 })
 
 test('Given the active Job is deleted by hand, then MissingJob and it leaves active', () => {

@@ -36,14 +36,12 @@ export function* reconcile(observed: ObservedCronJob, settings: CronJobSettings)
 }
 
 function* sync(
-  first: CronJobDraft,
+  draft: CronJobDraft,
   children: readonly Job[],
   settings: CronJobSettings,
 ): Reconcile<Verdict> {
-  yield* cleanHistory(first, children)
-  const draft = yield* noteChildren(first, children)
-  if (!(draft instanceof CronJobDraft)) return { error: draft.error }
-  const failure = yield* dropMissing(draft, children)
+  yield* cleanHistory(draft, children)
+  const failure = (yield* noteChildren(draft, children)) ?? (yield* dropMissing(draft, children))
   if (failure !== undefined) return { error: failure }
   const { cronJob } = draft
   const { timeZone, suspend, schedule = '' } = cronJob.spec ?? {}

@@ -31,7 +31,7 @@ export function* startJob(due: DueJob, settings: StartSettings): Reconcile<Verdi
   // 11.
   if (
     startingDeadlineSeconds !== undefined &&
-    scheduledMs + startingDeadlineSeconds * 1_000 < nowMs
+    scheduledMs + Number(startingDeadlineSeconds) * 1_000 < nowMs
   ) {
     const message = `Missed scheduled time to start a job: ${rfc1123(scheduledMs)}`
     yield* recordEvent(cronJob, 'Warning', 'MissSchedule', message)
