@@ -100,6 +100,29 @@ scenario(
   { nodes: 1 },
 )
 
+for (const restartPolicy of ['Never', 'OnFailure'] as const) {
+  scenario(
+    `a container that had ended runs again with all of a pod that restarts ${restartPolicy}, and its status says so`,
+    async (world) => {
+      await create(world, {
+        restartPolicy,
+        containers: [
+          container('done', 'if [ -f /pod/done ]; then sleep 1000; fi; touch /pod/done'),
+          container('source', once(42), { restartPolicy: 'Never', restartPolicyRules: RULES }),
+        ],
+      })
+      await world.advance(8_000)
+      assert.deepEqual((await seen(world)).states, ['terminated', 'running'])
+      await world.advance(30_000)
+      const after = await seen(world)
+      assert.deepEqual(after.restarts, ['done 1', 'source 1'])
+      assert.deepEqual([after.phase, ...after.states], ['Running', 'running', 'running'])
+      assert.equal(after.restarting?.status, 'False')
+    },
+    { nodes: 1 },
+  )
+}
+
 scenario(
   'while all restart the pod says so, and is Running all the time',
   async (world) => {

@@ -106,6 +106,11 @@ export { secretNamesOf } from './pods/pod-secrets.ts'
 export * from './values/ip.ts'
 export { nodeAffinityMatches, nodeSelectorMatches, nodeTermMatches } from './pods/node-affinity.ts'
 export { hostPortsConflict, hostPortsOf } from './pods/host-ports.ts'
+export {
+  RESTART_ALL_CONTAINERS,
+  mayRestartAllContainers,
+  restartActionFor,
+} from './pods/restart-rules.ts'
 export { SAFE_SYSCTLS } from './pods/safe-sysctls.ts'
 export type { HostPort } from './pods/host-ports.ts'
 export { isTaintTolerated, tolerates } from './pods/tolerations.ts'

@@ -1,9 +1,10 @@
 /** Statuses from what a node knows. Contract: docs/behaviour/simulation/kubelet.md, Pod status. Pure. */
 import { podResources } from '@gyropilot/api'
 import type { Pod, PodCondition, PodStatus } from '@gyropilot/api'
+import { mayRestartAllContainers } from '@gyropilot/api'
 import { formatTime } from '@gyropilot/foundation'
 import { containerStatusesOf } from './container-status.ts'
-import { mayRestart, mayRestartAll } from '../running/local-pod.ts'
+import { mayRestart } from '../running/local-pod.ts'
 import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 import { actualPod, grantedPod } from '../running/pod-resize.ts'
 
@@ -123,7 +124,9 @@ function conditionsOf(
           },
         }
       : {}),
-    ...(mayRestartAll(pod) ? { [RESTARTING]: restartingOf(local, phase) } : {}),
+    ...(mayRestartAllContainers(pod.spec ?? {})
+      ? { [RESTARTING]: restartingOf(local, phase) }
+      : {}),
   }
   const owned = Object.keys(verdicts).map((type): PodCondition => {
     const verdict = verdicts[type]!

@@ -1,5 +1,6 @@
 /** Runs the containers of one pod: pulls, starts, ends, restarts with back-off. */
 import type { Pod } from '@gyropilot/api'
+import { mayRestartAllContainers } from '@gyropilot/api'
 import { anySignal, hexDigits, sleep } from '@gyropilot/foundation'
 import type { ContainerBehavior, PodBehavior } from '../behavior/behavior.ts'
 import { durationText } from '../behavior/duration.ts'
@@ -10,7 +11,7 @@ import { ContainerRuns } from './container-runs.ts'
 import { GraceTime } from './grace-time.ts'
 import { BACK_OFF_BASE_MS, BACK_OFF_LIMIT_MS, pullImage } from './image-pull.ts'
 import { runHook } from './lifecycle-hooks.ts'
-import { mayRestart, mayRestartAll, restartsAll } from './local-pod.ts'
+import { mayRestart, restartsAll } from './local-pod.ts'
 import type { LocalContainer, LocalPod } from './local-pod.ts'
 import type { RunnerServices } from './runner-services.ts'
 
@@ -40,7 +41,7 @@ export class ContainerRunner {
   ) {
     this.#local = local
     this.#behavior = behavior
-    if (mayHaveRounds && mayRestartAll(services.pod())) {
+    if (mayHaveRounds && mayRestartAllContainers(services.pod().spec ?? {})) {
       const rounds = new ContainerRounds(local, services)
       this.#rounds = rounds
       this.#beside = new ContainerRunner(local, behavior, services, false)

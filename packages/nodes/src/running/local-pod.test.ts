@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Container } from '@gyropilot/api'
-import { localContainer, mayRestart, mayRestartAll, restartsAll } from './local-pod.ts'
+import { localContainer, mayRestart, restartsAll } from './local-pod.ts'
 
 const exits = (spec: Partial<Container>, policy: 'Always' | 'Never', exitCode: number): boolean =>
   mayRestart(
@@ -40,11 +40,4 @@ test('a rule may start all containers of the pod again, its own too', () => {
   const restarts = [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }]
   const first = { ...spec, restartPolicyRules: [...restarts, ...restartPolicyRules] }
   assert.equal(restartsAll(localContainer(first, 'main'), 42), false)
-  assert.equal(mayRestartAll({ spec: { containers: [spec] } }), true)
-  assert.equal(
-    mayRestartAll({ spec: { containers: [{ name: 'c' }], initContainers: [spec] } }),
-    true,
-  )
-  const other = { name: 'c', restartPolicyRules: restarts }
-  assert.equal(mayRestartAll({ spec: { containers: [other] } }), false)
 })

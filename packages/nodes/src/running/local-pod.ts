@@ -1,5 +1,6 @@
 /** What a node knows of a pod that it runs: the truth that statuses are made from. */
 import type { Container, ContainerStatus, Pod } from '@gyropilot/api'
+import { RESTART_ALL_CONTAINERS, restartActionFor } from '@gyropilot/api'
 import type { ContainerRole } from '../behavior/usual-run.ts'
 import type { Listeners } from '../answers/listeners.ts'
 import type { Heard } from '../answers/agnhost-nettest.ts'
@@ -189,34 +190,15 @@ export function isInteractive({ stdin, command = [], args = [] }: Container): bo
 /** Whether a container that ended with this code is started again: by its rules, its own policy, or the pod's. */
 export function mayRestart(container: LocalContainer, pod: Pod, exitCode: number): boolean {
   if (container.role === 'sidecar') return true
-  if (ruleFor(container.spec, exitCode) !== undefined) return true
+  if (restartActionFor(container.spec, exitCode) !== undefined) return true
   const policy = container.spec.restartPolicy ?? pod.spec?.restartPolicy ?? 'Always'
   if (policy === 'Always') return container.role === 'main' || exitCode !== 0
   return policy === 'OnFailure' && exitCode !== 0
 }
 
-/** What the first of its rules that matches says. */
-function ruleFor({ restartPolicyRules }: Container, exitCode: number): string | undefined {
-  const rule = restartPolicyRules?.find(({ exitCodes }) => {
-    const isListed = exitCodes?.values?.includes(exitCode) ?? false
-    return exitCodes !== undefined && isListed === (exitCodes.operator === 'In')
-  })
-  return rule?.action
-}
-
-const RESTART_ALL = 'RestartAllContainers'
-
 /** Whether all containers of the pod are started again when this one ended with this code. */
 export function restartsAll({ spec }: LocalContainer, exitCode: number): boolean {
-  return ruleFor(spec, exitCode) === RESTART_ALL
-}
-
-/** Whether a rule of the pod could restart all of its containers. */
-export function mayRestartAll({ spec }: Pod): boolean {
-  return [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(
-    ({ restartPolicyRules = [] }) =>
-      restartPolicyRules.some(({ action }) => action === RESTART_ALL),
-  )
+  return restartActionFor(spec, exitCode) === RESTART_ALL_CONTAINERS
 }
 
 /** Takes up a pod that ran before this process did: containers keep running or waiting, counts and addresses stay. */

@@ -1,4 +1,5 @@
-import type { ContainerStatus, Pod, PodIP, PodSpec } from '@gyropilot/api'
+import type { Container, ContainerStatus, Pod, PodIP, PodSpec, PodStatus } from '@gyropilot/api'
+import { mayRestartAllContainers, restartActionFor } from '@gyropilot/api'
 import type { StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -37,19 +38,7 @@ export function validatePodStatusUpdate(
   validateNonNegativeInteger(status.observedGeneration, errors, 'status.observedGeneration')
   if ((before.qosClass ?? '') !== (status.qosClass ?? ''))
     errors.invalid('status.qosClass', status.qosClass ?? '', 'field is immutable')
-  const spec = object.spec ?? {}
-  validateTransitions(
-    status.containerStatuses,
-    before.containerStatuses,
-    [spec, 'containers'],
-    errors,
-  )
-  validateTransitions(
-    status.initContainerStatuses,
-    before.initContainerStatuses,
-    [spec, 'initContainers'],
-    errors,
-  )
+  validateTransitions(object.spec ?? {}, status, before, errors)
   validateClaimStatuses(object, errors)
   validateAddresses(status.podIPs, before.podIPs, errors, 'status.podIPs')
   const [firstHost] = status.hostIPs ?? []
@@ -95,24 +84,60 @@ function validateAddresses(
 
 /** A container that has ended for good stays ended. */
 function validateTransitions(
-  now: readonly StoredOf<ContainerStatus>[] | undefined,
-  before: readonly StoredOf<ContainerStatus>[] | undefined,
-  [spec, list]: readonly [StoredOf<PodSpec>, 'containers' | 'initContainers'],
+  spec: StoredOf<PodSpec>,
+  now: StoredOf<PodStatus>,
+  before: StoredOf<PodStatus>,
   errors: FieldErrors,
 ): void {
-  const field = list === 'containers' ? 'status.containerStatuses' : 'status.initContainerStatuses'
-  if (spec.restartPolicy === 'Always') return
-  const given = new Map((now ?? []).map((status) => [status.name, status] as const))
-  for (const [index, old] of (before ?? []).entries()) {
-    const { terminated } = old.state ?? {}
-    if (!terminated || (terminated.exitCode !== 0 && spec.restartPolicy === 'OnFailure')) continue
-    const container = (spec[list] ?? []).find(({ name }) => name === old.name)
-    if (container?.restartPolicy !== undefined) continue
-    const status = given.get(old.name)
-    if (status && !status.state?.terminated)
-      errors.forbidden(
-        `${field}[${index}].state`,
-        'may not be transitioned to non-terminated state',
+  const lists = [
+    ['containerStatuses', spec.containers],
+    ['initContainerStatuses', spec.initContainers],
+    // They never start again, whatever restarts the others.
+    ['ephemeralContainerStatuses', []],
+  ] as const
+  const mayRestartAll = mayRestartAllContainers(spec)
+  for (const [list, containers] of lists) {
+    if (mayRestartAll && list !== 'ephemeralContainerStatuses') continue
+    refuseRestarts(now[list], before[list], errors, `status.${list}`, (name, exitCode) => {
+      const container = containers?.find((one) => one.name === name)
+      return container !== undefined && startsAgain(container, spec.restartPolicy, exitCode)
+    })
+  }
+}
+
+/** Of init containers, too: what they may do besides is left to the node. */
+function startsAgain(
+  container: StoredOf<Container>,
+  podPolicy: string | undefined,
+  exitCode: number,
+): boolean {
+  if (restartActionFor(container, exitCode) !== undefined) return true
+  const policy = container.restartPolicy ?? podPolicy
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
+}
+
+/** At its old place, once for each status that says that it runs or waits. */
+function refuseRestarts(
+  now: readonly StoredOf<ContainerStatus>[] | undefined,
+  before: readonly StoredOf<ContainerStatus>[] | undefined,
+  errors: FieldErrors,
+  field: string,
+  mayStart: (name: string | undefined, exitCode: number) => boolean,
+): void {
+  if (!(before ?? []).some(({ state }) => state?.terminated)) return
+  const started = Map.groupBy(
+    (now ?? []).filter(({ state }) => !state?.terminated),
+    ({ name }) => name,
+  )
+  for (const [index, { name, state }] of (before ?? []).entries()) {
+    if (!state?.terminated || mayStart(name, state.terminated.exitCode ?? 0)) continue
+    started
+      .get(name)
+      ?.forEach(() =>
+        errors.forbidden(
+          `${field}[${index}].state`,
+          'may not be transitioned to non-terminated state',
+        ),
       )
   }
 }
