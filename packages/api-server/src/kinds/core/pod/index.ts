@@ -10,7 +10,7 @@ import { resizedSpec, validatePodResize } from './resize.ts'
 import { mergeMatchLabelKeys } from './scheduling.ts'
 import { validatePod } from './spec.ts'
 import { keep } from '../../../registry/kept-field.ts'
-import { validatePodStatusUpdate } from './status-update.ts'
+import { keepObservedGenerations, validatePodStatusUpdate } from './status-update.ts'
 import { validateEphemeralUpdate, validatePodUpdate } from './update.ts'
 import { podNameWarnings, podSpecWarnings } from './warnings.ts'
 
@@ -103,8 +103,7 @@ export const pod: KindRules<Pod> = {
         keep((object.metadata ??= {}), stored.metadata ?? {}, field)
       object.status ??= {}
       object.status.qosClass ??= stored.status?.qosClass
-      object.status.observedGeneration ||= stored.status?.observedGeneration
-      if (object.status.observedGeneration === undefined) delete object.status.observedGeneration
+      keepObservedGenerations(object.status, stored.status ?? {})
       if (object.status.qosClass === undefined) delete object.status.qosClass
     },
     validateUpdate: validatePodStatusUpdate,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../../../registry/kind-rules.ts'
-import { statusErrors } from '../../fixtures.ts'
+import { context, created, decoded, statusErrors } from '../../fixtures.ts'
+import { pod as rules } from './index.ts'
 
 const POD = { group: '', version: 'v1', kind: 'Pod' }
 
@@ -89,4 +90,22 @@ test('Given a rule that restarts all containers, then all but those for debuggin
     const after = { spec, status: statuses(running) }
     assert.deepEqual(statusErrors(POD, before, after), [place('ephemeralContainerStatuses', 0)])
   }
+})
+
+test('Given a writer that knows no observedGeneration, then what others wrote stays, of each condition too.', () => {
+  const generations = (before: Draft[], after: Draft[]): unknown[] => {
+    const stored = { ...created(POD, { spec: {} }), status: { conditions: before } }
+    const { status } = decoded(POD, { status: { conditions: after } })
+    const draft: Draft = { ...stored, status }
+    rules.status!.prepareForUpdate!(draft, stored, context)
+    return draft.status.conditions.map((one: Draft) => one.observedGeneration)
+  }
+  const a = (observedGeneration?: number): Draft => ({ type: 'A', observedGeneration })
+  const b = (observedGeneration?: number): Draft => ({ type: 'B', observedGeneration })
+  assert.deepEqual(generations([a(3), b(5)], [b(), { type: 'C' }, a(0)]), [5, undefined, 3])
+  assert.deepEqual(generations([a(3), b(5)], [a(2), b(6)]), [2, 6])
+  assert.deepEqual(generations([], [a()]), [undefined])
+  // Of one type the nth goes on from the nth.
+  assert.deepEqual(generations([a(2), a(9)], [a(), a(), a()]), [2, 9, undefined])
+  assert.deepEqual(generations([a(2), a(9)], [a(5), a()]), [5, 9])
 })

@@ -1,6 +1,6 @@
 import type { Container, ContainerStatus, Pod, PodIP, PodSpec, PodStatus } from '@gyropilot/api'
 import { mayRestartAllContainers, restartActionFor } from '@gyropilot/api'
-import type { StoredOf } from '../../../registry/kind-rules.ts'
+import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
 import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
@@ -11,6 +11,23 @@ import { validateContainerStatuses } from './container-status.ts'
 
 /** The types that Kubernetes itself writes are no qualified names of anybody's. */
 const SYSTEM_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized']
+
+/** Writers that do not know the field do not take it away. Of one type the nth condition goes on from the nth that was there. */
+export function keepObservedGenerations(
+  status: DraftOf<PodStatus>,
+  before: StoredOf<PodStatus>,
+): void {
+  status.observedGeneration ||= before.observedGeneration
+  if (status.observedGeneration === undefined) delete status.observedGeneration
+  const { conditions = [] } = status
+  if (conditions.every(({ observedGeneration }) => observedGeneration)) return
+  const known = Map.groupBy(before.conditions ?? [], ({ type }) => type)
+  status.conditions = conditions.map((condition) => {
+    const observedGeneration = known.get(condition.type)?.shift()?.observedGeneration
+    if (condition.observedGeneration || !observedGeneration) return condition
+    return { ...condition, observedGeneration }
+  })
+}
 
 export function validatePodStatusUpdate(
   object: StoredOf<Pod>,
