@@ -101,6 +101,22 @@ function validateUpdate(
   }
   if (object.spec?.volumeMode !== before.volumeMode)
     errors.invalid('volumeMode', object.spec?.volumeMode ?? null, 'field is immutable')
+  refuseClassRemoval(object, stored, errors)
+}
+
+/** A volume that has a class of attributes may get another one, but cannot go back to none. */
+function refuseClassRemoval(
+  object: StoredOf<PersistentVolumeClaim>,
+  stored: StoredOf<PersistentVolumeClaim>,
+  errors: FieldErrors,
+): void {
+  const wanted = object.spec?.volumeAttributesClassName
+  if (wanted || wanted === stored.spec?.volumeAttributesClassName) return
+  if (stored.status?.currentVolumeAttributesClassName === undefined) return
+  errors.forbidden(
+    'spec.volumeAttributesClassName',
+    `update to ${wanted === undefined ? 'nil' : 'empty string'} is forbidden when status.currentVolumeAttributesClassName is not nil`,
+  )
 }
 
 const claimClass = (object: StoredOf<PersistentVolumeClaim>): string =>

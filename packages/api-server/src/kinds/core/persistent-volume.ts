@@ -117,6 +117,11 @@ function validateUpdate(
   validateVolumeSpec(object.spec ?? {}, errors, object.metadata?.name ?? '')
   const now = sourceOf(object.spec ?? {})
   const before = sourceOf(stored.spec ?? {})
+  // A volume that was made before its driver could grow it is given what that takes.
+  if (now.csi && before.csi && !before.csi.controllerExpandSecretRef) {
+    now.csi = { ...now.csi }
+    delete now.csi.controllerExpandSecretRef
+  }
   if (!deepEqual(now, before)) {
     const diff = internalDiff(
       internalForm(before, 'PersistentVolumeSource'),
@@ -138,6 +143,12 @@ function validateUpdate(
       'field is immutable, except for updating from beta label to GA',
     )
   }
+  const { volumeAttributesClassName: attributesClass } = stored.spec ?? {}
+  if (attributesClass !== undefined && object.spec?.volumeAttributesClassName === undefined)
+    errors.forbidden(
+      'spec.volumeAttributesClassName',
+      'update from non-nil value to nil is forbidden',
+    )
 }
 
 export const persistentVolume: KindRules<PersistentVolume> = {

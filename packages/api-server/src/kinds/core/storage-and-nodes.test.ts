@@ -115,6 +115,67 @@ test('what may change in a claim', () => {
   assert.equal(blocks[1], 'volumeMode: Invalid value: "Block": field is immutable')
 })
 
+test('Given a claim whose volume has a class of attributes, then it may ask for another one, and not for none.', async () => {
+  const { request } = await createTestServer()
+  const path = '/api/v1/namespaces/ns/persistentvolumeclaims'
+  await request('POST', '/api/v1/namespaces', { metadata: { name: 'ns' } })
+  const answers = async (asked: string | undefined, status: Draft): Promise<unknown[]> => {
+    const { spec } = claim({ volumeName: 'v', volumeAttributesClassName: asked })
+    await request('POST', path, { metadata: { name: 'c' }, spec })
+    await request('PATCH', `${path}/c/status`, { status: { phase: 'Bound', ...status } }, MERGE)
+    const all: unknown[] = []
+    for (const volumeAttributesClassName of [null, '', 'silver']) {
+      const wanted = { spec: { volumeAttributesClassName } }
+      const { value } = await request('PATCH', `${path}/c?dryRun=All`, wanted, MERGE)
+      all.push(value.details?.causes.map((cause: Draft) => `${cause.field}: ${cause.message}`))
+    }
+    await request('PATCH', `${path}/c`, { metadata: { finalizers: null } }, MERGE)
+    await request('DELETE', `${path}/c`)
+    return all
+  }
+  const refused = (what: string): string[] => [
+    `spec.volumeAttributesClassName: Forbidden: update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`,
+  ]
+  const [toNone, toEmpty] = [refused('nil'), refused('empty string')]
+  const applied = { currentVolumeAttributesClassName: 'gold' }
+  assert.deepEqual(await answers('gold', applied), [toNone, toEmpty, undefined])
+  assert.deepEqual(await answers('gold', {}), [undefined, undefined, undefined])
+  // What does not change is not asked.
+  assert.deepEqual(await answers('', applied), [toNone, undefined, undefined])
+  assert.deepEqual(await answers(undefined, applied), [undefined, toEmpty, undefined])
+})
+
+test('Given a volume with a class of attributes, then it may have another one, and not none.', () => {
+  const csi = { driver: 'a', volumeHandle: 'b' }
+  const of = (volumeAttributesClassName?: string): Draft =>
+    volume({ csi, volumeAttributesClassName })
+  const none = (before?: string): string[] => updateErrors(PV, of(before), of())
+  assert.deepEqual(none('gold'), [
+    'spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden',
+  ])
+  assert.deepEqual([none(), updateErrors(PV, of(), of('gold'))], [[], []])
+  assert.deepEqual(updateErrors(PV, of('gold'), of('silver')), [])
+})
+
+test('Given a volume of a CSI driver, then the secret to expand it may be added, and nothing else of its source changes.', () => {
+  const of = (more: Draft): Draft => volume({ csi: { driver: 'a', volumeHandle: 'b', ...more } })
+  const secret = (name: string): Draft => ({ name, namespace: 'n' })
+  const expand = (name: string): Draft => ({ controllerExpandSecretRef: secret(name) })
+  const lines = (before: Draft, after: Draft): string[] =>
+    updateErrors(PV, of(before), of(after)).flatMap((text) =>
+      text.split('\n').filter((line) => /^[-+]/.test(line)),
+    )
+  assert.deepEqual(lines({}, expand('s')), [])
+  assert.deepEqual(lines(expand('s'), expand('t')), ['-   "Name": "s",', '+   "Name": "t",'])
+  assert.equal(lines(expand('s'), {}).at(-1), '+  "ControllerExpandSecretRef": null,')
+  // What may be added is not told of beside what may not.
+  assert.deepEqual(lines({}, { ...expand('s'), volumeHandle: 'c' }), [
+    '-  "VolumeHandle": "b",',
+    '+  "VolumeHandle": "c",',
+  ])
+  assert.equal(lines({}, { nodeExpandSecretRef: secret('s') })[0], '-  "NodeExpandSecretRef": null')
+})
+
 test('Given a volume with node affinity, when that changes, then the inner form is printed.', () => {
   const local = (key: string): Draft =>
     volume({
