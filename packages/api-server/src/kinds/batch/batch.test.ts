@@ -170,6 +170,42 @@ test('Given a suspended Job, when nodeSelector of the template changes, then 200
   )
 })
 
+test('Given a suspended Job, then of the affinity of its pods that to nodes changes, and nothing beside it.', () => {
+  const terms = (key: string): Draft => ({
+    nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'Exists' }] }],
+  })
+  const toNodes = (key: string): Draft => ({
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms(key) },
+  })
+  const term = (topologyKey: string): Draft => ({ topologyKey, labelSelector: {} })
+  const toPods = (key: string): Draft => ({
+    podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(key)] },
+  })
+  const allowed = (before: Draft | undefined, now: Draft | undefined): boolean => {
+    const suspended = job({ suspend: true }, { affinity: before })
+    const errors = jobUpdate(suspended, (spec) => {
+      if (now === undefined) delete spec.template.spec.affinity
+      else spec.template.spec.affinity = now
+    })
+    for (const error of errors) assert.match(error, /^spec\.template\.spec: Invalid value: /)
+    return errors.length === 0
+  }
+  const olds: readonly (Draft | undefined)[] = [
+    undefined,
+    {},
+    toNodes('a'),
+    toPods('a'),
+    { ...toNodes('a'), ...toPods('a') },
+  ]
+  const answers = (now: Draft | undefined): boolean[] => olds.map((before) => allowed(before, now))
+  assert.deepEqual(answers(undefined), [true, true, true, false, false])
+  assert.deepEqual(answers({}), [true, true, true, false, false])
+  assert.deepEqual(answers(toNodes('b')), [true, true, true, false, false])
+  assert.deepEqual(answers(toPods('a')), [false, false, false, true, true])
+  assert.deepEqual(answers({ ...toNodes('b'), ...toPods('a') }), [false, false, false, true, true])
+  assert.deepEqual(answers({ podAntiAffinity: {} }), [false, false, false, false, false])
+})
+
 const cronJob = (rest: Draft = {}): Draft => ({
   spec: { schedule: '* * * * *', jobTemplate: { spec: job().spec }, ...rest },
 })

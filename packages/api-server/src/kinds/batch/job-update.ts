@@ -1,4 +1,4 @@
-import type { Job, JobSpec, PodSpec, PodTemplateSpec } from '@gyropilot/api'
+import type { Affinity, Job, JobSpec, PodSpec, PodTemplateSpec } from '@gyropilot/api'
 import { deepEqual } from '@gyropilot/api'
 import type { DraftOf, Stored, StoredOf } from '../../registry/kind-rules.ts'
 import { keep } from '../../registry/kept-field.ts'
@@ -68,7 +68,17 @@ function mayReschedule(stored: StoredOf<Job>): boolean {
   )
 }
 
-const DIRECTIVES = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'] as const
+const DIRECTIVES = ['nodeSelector', 'tolerations', 'schedulingGates'] as const
+
+/** What the affinity may have become: that to nodes is free, and with nothing beside it the whole may come and go. */
+function freedAffinity(
+  now: StoredOf<Affinity> | undefined,
+  before: StoredOf<Affinity> | undefined,
+): DraftOf<Affinity> | undefined {
+  const { nodeAffinity: _before, ...fixed } = before ?? {}
+  if (now === undefined) return Object.keys(fixed).length === 0 ? undefined : fixed
+  return now.nodeAffinity === undefined ? fixed : { ...fixed, nodeAffinity: now.nodeAffinity }
+}
 
 function validateTemplateUpdate(
   stored: StoredOf<Job>,
@@ -86,6 +96,7 @@ function validateTemplateUpdate(
   const pod = template.spec ?? {}
   const expected: DraftOf<PodSpec> = structuredClone(old.spec ?? {})
   for (const field of DIRECTIVES) keep(expected, pod, field)
+  keep(expected, { affinity: freedAffinity(pod.affinity, expected.affinity) }, 'affinity')
   for (const list of ['containers', 'initContainers'] as const) {
     for (const [index, container] of (expected[list] ?? []).entries()) {
       const given = pod[list]?.[index]
