@@ -93,6 +93,29 @@ test('what cannot be resized', () => {
     assert.deepEqual(through('resize', stored, sent).errors, expected, JSON.stringify(sent))
 })
 
+test('Given a container with claims of devices, then it is not resized, whatever is sent; one without may get them.', () => {
+  const claims = [{ name: 'x' }]
+  const of = (cpu: string, more: Draft = {}): Draft => ({
+    spec: {
+      ...podSpec({ resources: { requests: { cpu }, ...more } }),
+      initContainers: [{ name: 'i', image: 'x', resources: { requests: { cpu }, ...more } }],
+      resourceClaims: [{ name: 'x', resourceClaimName: 'x' }],
+    },
+  })
+  for (const sent of [{ claims }, {}, { claims: [{ name: 'y' }] }])
+    assert.deepEqual(through('resize', of('1', { claims }), of('2', sent)).errors.slice(-2), [
+      'spec: Forbidden: only cpu and memory resources are mutable',
+      'spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable',
+    ])
+  const { pod, errors } = through('resize', of('1'), of('2', { claims }))
+  assert.deepEqual([errors, pod.spec.containers[0].resources.claims], [[], claims])
+  const whole = { spec: { ...of('1').spec, resources: { requests: { cpu: '5' }, claims } } }
+  assert.deepEqual(through('resize', of('1'), whole).errors, [
+    'spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level',
+    'spec: Forbidden: only cpu and memory resources are mutable at pod-level',
+  ])
+})
+
 test('Given ephemeral containers through their subresource, then they are added and never changed.', () => {
   const one = { name: 'e', image: 'busybox' }
   const spec = { ...podSpec(), ephemeralContainers: [one] }

@@ -96,7 +96,8 @@ function validatePodLevel(
   for (const kind of ['requests', 'limits'] as const)
     if (lacksOne(now?.[kind], before?.[kind]))
       errors.forbidden(`spec.resources.${kind}`, `pod-level resource ${kind} cannot be removed`)
-  if (!deepEqual(fixedResources(now), fixedResources(before)))
+  const hasClaims = (now?.claims ?? []).length > 0
+  if (hasClaims || !deepEqual(fixedResources(now), fixedResources(before)))
     errors.forbidden('spec', `${ONLY} at pod-level`)
 }
 
@@ -159,6 +160,8 @@ function validateRemovals(
 }
 
 function sameButCpuAndMemory(container: StoredOf<Container>, before: StoredOf<Container>): boolean {
+  // As kube-apiserver has it: claims that are there are never the same, and those that are sent are not looked at.
+  if ((before.resources?.claims ?? []).length > 0) return false
   const rest = ({ resources = {}, ...others }: StoredOf<Container>): Stored => ({
     ...others,
     resources: fixedResources(resources),
