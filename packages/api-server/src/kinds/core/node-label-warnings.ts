@@ -15,7 +15,7 @@ const DEPRECATED: ReadonlyMap<string, string> = new Map(
 )
 
 interface Term {
-  readonly matchExpressions?: readonly StoredOf<{ key: string }>[]
+  readonly matchExpressions?: readonly StoredOf<{ key: string; values: readonly string[] }>[]
 }
 
 export function nodeLabelDeprecation(key: string): string | undefined {
@@ -33,10 +33,18 @@ export function nodeLabelWarnings(
     .map((key) => `${place(key)}: ${DEPRECATED.get(key)}`)
 }
 
-/** Of the expressions of one term. */
-export function nodeTermWarnings(term: Term | undefined, at: string): string[] {
-  return (term?.matchExpressions ?? []).flatMap(({ key = '' }, index) => {
+/** Of the expressions of one term. `faultsOf`: of values, where those that no label can have are not refused. */
+export function nodeTermWarnings(
+  term: Term | undefined,
+  at: string,
+  faultsOf: (value: string) => readonly string[] = () => [],
+): string[] {
+  return (term?.matchExpressions ?? []).flatMap(({ key = '', values = [] }, index) => {
+    const place = `${at}.matchExpressions[${index}]`
     const why = DEPRECATED.get(key)
-    return why === undefined ? [] : [`${at}.matchExpressions[${index}].key: ${key} is ${why}`]
+    const faults = values.flatMap((value, position) =>
+      faultsOf(value).map((fault) => `${place}.values[${position}]: ${value} is invalid, ${fault}`),
+    )
+    return why === undefined ? faults : [`${place}.key: ${key} is ${why}`, ...faults]
   })
 }

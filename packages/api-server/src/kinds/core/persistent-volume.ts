@@ -8,7 +8,7 @@ import { internalDiff, internalForm } from '@gyropilot/schema/internal-form'
 import { ageColumn, column, nameColumn } from '../columns.ts'
 import { SOURCES, validateVolumeSpec } from './persistent-volume-spec.ts'
 import { defaultNetworkVolume } from './pod/defaults.ts'
-import { deprecatedVolumeWarning } from './pod/warnings.ts'
+import { deprecatedVolumeWarning } from './pod/volume-warnings.ts'
 import { nodeTermWarnings } from './node-label-warnings.ts'
 
 /** Not of Quobyte and Flocker, which pods are warned of. */

@@ -74,6 +74,63 @@ test('labels of nodes that have another name by now, in affinities too', () => {
   ])
 })
 
+test('values that no label can have, of nodes that are preferred', () => {
+  const matchExpressions = [
+    { key: 'beta.kubernetes.io/os', operator: 'In' as const, values: ['-1', 'ok', ''] },
+    { key: 'b', operator: 'Gt' as const, values: ['x'.repeat(64)] },
+  ]
+  const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
+  const term = { weight: 1, preference: { matchExpressions } }
+  const spec = { containers: [], affinity: { nodeAffinity: { [preferred]: [term] } } }
+  const at = `spec.affinity.nodeAffinity.${preferred}[0].preference.matchExpressions`
+  assert.deepEqual(podSpecWarnings(spec, undefined, 'spec'), [
+    `${at}[0].key: beta.kubernetes.io/os is deprecated since v1.14; use "kubernetes.io/os" instead`,
+    `${at}[0].values[0]: -1 is invalid, a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+    `${at}[1].values[0]: ${'x'.repeat(64)} is invalid, must be no more than 63 bytes`,
+  ])
+})
+
+test('a variable hides the one before it, unless its value has that in it', () => {
+  const hides = (variable: Draft): boolean => {
+    const env = [
+      { name: 'X', value: 'a' },
+      { name: 'X', ...variable },
+    ]
+    const warnings = podSpecWarnings(
+      { containers: [container('a', [], { env })] },
+      undefined,
+      'spec',
+    )
+    return warnings.length > 0
+  }
+  for (const value of ['$(X)b', 'b$(X)', '$$(X)', '$(X)$(X)'])
+    assert.equal(hides({ value }), false, value)
+  for (const value of ['$(X)', '$(Y)', '$(x)b', '']) assert.equal(hides({ value }), true, value)
+  assert.equal(hides({}), true)
+  assert.equal(hides({ valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }), true)
+})
+
+test('annotations and parts of bytes in the overhead, each in its place', () => {
+  const sysctls = 'security.alpha.kubernetes.io/sysctls'
+  const unsafe = 'security.alpha.kubernetes.io/unsafe-sysctls'
+  const annotations = { [sysctls]: 'a=b', [unsafe]: '' }
+  const spec = {
+    overhead: { 'ephemeral-storage': '1500m', memory: '100m', cpu: '100m' },
+    imagePullSecrets: [{}],
+    containers: [container('a', [], { resources: { requests: { memory: '100m' } } })],
+  }
+  const fraction = (value: string): string =>
+    `fractional byte value "${value}" is invalid, must be an integer`
+  assert.deepEqual(podTemplateWarnings({ metadata: { annotations }, spec }), [
+    `spec.template.metadata.annotations[${sysctls}]: non-functional in v1.11+; use the "sysctls" field instead`,
+    `spec.template.metadata.annotations[${unsafe}]: non-functional in v1.11+; use the "sysctls" field instead`,
+    'spec.template.spec.imagePullSecrets[0].name: invalid empty name ""',
+    `spec.template.spec.overhead[memory]: ${fraction('100m')}`,
+    `spec.template.spec.overhead[ephemeral-storage]: ${fraction('1500m')}`,
+    `spec.template.spec.containers[0].resources.requests[memory]: ${fraction('100m')}`,
+  ])
+})
+
 test('labels that are called as members of every object are no old names', () => {
   const spec = {
     containers: [],

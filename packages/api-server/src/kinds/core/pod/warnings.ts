@@ -3,19 +3,20 @@ import type {
   Affinity,
   Container,
   ContainerPort,
+  EnvVar,
   NodeAffinity,
   ObjectMeta,
   Pod,
   PodAffinityTerm,
   PodSpec,
   PodTemplateSpec,
-  Volume,
+  Quantity,
   WeightedPodAffinityTerm,
 } from '@gyropilot/api'
 import type { StoredOf } from '../../../registry/kind-rules.ts'
 import { isIntegerQuantity } from '@gyropilot/api'
 import { canonicalIpWarnings } from '@gyropilot/schema/validation/ip'
-import { dnsLabel } from '@gyropilot/schema/validation/names'
+import { dnsLabel, labelValue } from '@gyropilot/schema/validation/names'
 import {
   APPARMOR_CONTAINER,
   appArmorWarning,
@@ -29,25 +30,7 @@ import {
   nodeLabelWarnings,
   nodeTermWarnings,
 } from '../node-label-warnings.ts'
-import { claimSpecWarnings } from '../persistent-volume-claim-spec.ts'
-
-/** What is said of a source of a volume that nothing serves any more. */
-const DEPRECATED_VOLUMES: Partial<Readonly<Record<keyof Volume, string>>> = {
-  gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
-  photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
-  scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
-  flocker: 'deprecated in v1.22, non-functional in v1.25+',
-  storageos: 'deprecated in v1.22, non-functional in v1.25+',
-  quobyte: 'deprecated in v1.22, non-functional in v1.25+',
-  glusterfs: 'deprecated in v1.25, non-functional in v1.26+',
-  cephfs: 'deprecated in v1.28, non-functional in v1.31+',
-  rbd: 'deprecated in v1.28, non-functional in v1.31+',
-}
-
-/** At the place in the object. One name is not spelled as the field is. */
-export function deprecatedVolumeWarning(source: keyof Volume, at: string): string {
-  return `${at}.${source === 'storageos' ? 'storageOS' : source}: ${DEPRECATED_VOLUMES[source]}`
-}
+import { volumeWarnings } from './volume-warnings.ts'
 
 function nodeAffinityWarnings(
   affinity: StoredOf<NodeAffinity> | undefined,
@@ -55,17 +38,14 @@ function nodeAffinityWarnings(
 ): string[] {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution'
   const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
-  const terms = [
-    ...(affinity?.[required]?.nodeSelectorTerms ?? []).map((term, index) => ({
-      term,
-      at: `${field}.${required}.nodeSelectorTerms[${index}]`,
-    })),
-    ...(affinity?.[preferred] ?? []).map(({ preference }, index) => ({
-      term: preference,
-      at: `${field}.${preferred}[${index}].preference`,
-    })),
+  return [
+    ...(affinity?.[required]?.nodeSelectorTerms ?? []).flatMap((term, index) =>
+      nodeTermWarnings(term, `${field}.${required}.nodeSelectorTerms[${index}]`),
+    ),
+    ...(affinity?.[preferred] ?? []).flatMap(({ preference }, index) =>
+      nodeTermWarnings(preference, `${field}.${preferred}[${index}].preference`, labelValue),
+    ),
   ]
-  return terms.flatMap(({ term, at }) => nodeTermWarnings(term, at))
 }
 
 export function podNameWarnings(object: StoredOf<Pod>): string[] {
@@ -119,14 +99,14 @@ export function podSpecWarnings(
   }
   const annotations = metadata?.annotations ?? {}
   const annotated = `${field === 'spec' ? '' : field.replace(/spec$/, '')}metadata.annotations`
-  if (annotations[CRITICAL_POD] !== undefined)
-    warnings.push(
-      `${annotated}[${CRITICAL_POD}]: non-functional in v1.16+; use the "priorityClassName" field instead`,
-    )
+  for (const [key, why] of Object.entries(WITHOUT_FUNCTION))
+    if (annotations[key] !== undefined)
+      warnings.push(`${annotated}[${key}]: non-functional in ${why} field instead`)
   warnings.push(
     ...volumeWarnings(spec, field),
     ...aliasWarnings(spec, field),
     ...imageSecretWarnings(spec, field),
+    ...IN_BYTES.flatMap((name) => fractionWarnings(spec.overhead, name, `${field}.overhead`)),
   )
   if (annotations[SECCOMP_POD] !== undefined && !spec.securityContext?.seccompProfile)
     warnings.push(seccompWarning(`${annotated}[${SECCOMP_POD}]`))
@@ -156,7 +136,12 @@ export function podSpecWarnings(
   ]
 }
 
-const CRITICAL_POD = 'scheduler.alpha.kubernetes.io/critical-pod'
+/** Annotations that have become fields. */
+const WITHOUT_FUNCTION: Readonly<Record<string, string>> = {
+  'scheduler.alpha.kubernetes.io/critical-pod': 'v1.16+; use the "priorityClassName"',
+  'security.alpha.kubernetes.io/sysctls': 'v1.11+; use the "sysctls"',
+  'security.alpha.kubernetes.io/unsafe-sysctls': 'v1.11+; use the "sysctls"',
+}
 
 function seccompWarning(at: string): string {
   return `${at}: non-functional in v1.27+; use the "seccompProfile" field instead`
@@ -197,40 +182,42 @@ function addressWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
   return [...servers, ...aliases].flat()
 }
 
-function volumeWarnings(spec: StoredOf<PodSpec>, field: string): string[] {
-  const warnings: string[] = []
-  for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    for (const source of Object.keys(DEPRECATED_VOLUMES) as (keyof Volume)[])
-      if (volume[source])
-        warnings.push(deprecatedVolumeWarning(source, `${field}.volumes[${index}]`))
-    const { spec: claim } = volume.ephemeral?.volumeClaimTemplate ?? {}
-    const at = `${field}.volumes[${index}].ephemeral.volumeClaimTemplate.spec`
-    warnings.push(...claimSpecWarnings(claim, at))
-  }
-  return warnings
+const IN_BYTES = ['memory', 'ephemeral-storage']
+
+function fractionWarnings(
+  amounts: Readonly<Record<string, Quantity>> | undefined,
+  name: string,
+  at: string,
+): string[] {
+  const amount = amounts?.[name]
+  if (amount === undefined || isIntegerQuantity(amount)) return []
+  return [
+    `${at}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`,
+  ]
 }
 
 function containerWarnings(container: StoredOf<Container>, field: string): string[] {
-  const warnings: string[] = []
-  for (const name of ['memory', 'ephemeral-storage']) {
-    for (const list of ['limits', 'requests'] as const) {
-      const quantity = container.resources?.[list]?.[name]
-      if (quantity !== undefined && !isIntegerQuantity(quantity)) {
-        warnings.push(
-          `${field}.resources.${list}[${name}]: fractional byte value ${JSON.stringify(quantity)} is invalid, must be an integer`,
-        )
-      }
-    }
-  }
+  const { limits, requests } = container.resources ?? {}
+  const warnings = IN_BYTES.flatMap((name) => [
+    ...fractionWarnings(limits, name, `${field}.resources.limits`),
+    ...fractionWarnings(requests, name, `${field}.resources.requests`),
+  ])
   const values = new Set<string>()
-  for (const [index, { name = '' }] of (container.env ?? []).entries()) {
-    if (values.has(name))
+  for (const [index, variable] of (container.env ?? []).entries()) {
+    const { name = '' } = variable
+    if (values.has(name) && !extendsItself(variable))
       warnings.push(
         `${field}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`,
       )
     values.add(name)
   }
   return warnings
+}
+
+/** Its value has more in it than what it had before, which nothing hides then. */
+function extendsItself({ name = '', value = '', valueFrom }: StoredOf<EnvVar>): boolean {
+  const before = `$(${name})`
+  return valueFrom === undefined && value !== before && value.includes(before)
 }
 
 function portWarnings(containers: readonly Visited[]): string[] {
