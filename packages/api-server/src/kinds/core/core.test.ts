@@ -384,3 +384,40 @@ test('warnings', () => {
     ],
   )
 })
+
+test('addresses that are not written canonically, in statuses of pods and in the ranges of nodes', () => {
+  const form = (what: string, text: string, canonical: string): string =>
+    `IPv6 ${what} "${text}" should be in RFC 5952 canonical format ("${canonical}")`
+  const status = {
+    podIPs: [{ ip: '10.9.0.1' }, { ip: 'fd00::01' }],
+    hostIPs: [{ ip: 'FD00::2' }, { ip: '10.9.0.2' }],
+  }
+  assert.deepEqual(rulesFor('', 'Pod')!.status!.warnings!({ status }), [
+    `status.podIPs[1].ip: ${form('address', 'fd00::01', 'fd00::1')}`,
+    `status.hostIPs[0].ip: ${form('address', 'FD00::2', 'fd00::2')}`,
+  ])
+  assert.deepEqual(rulesFor('', 'Pod')!.status!.warnings!({}), [])
+  const spec = { externalID: 'x', podCIDRs: ['10.9.0.0/24', 'FD00:0::/64'] }
+  const node = { spec, status: { addresses: [{ type: 'InternalIP', address: 'FD00::1' }] } }
+  assert.deepEqual(rulesFor('', 'Node')!.warnings!(node, node), [
+    'spec.externalID: this field is deprecated, and is unused by Kubernetes',
+    `spec.podCIDRs[1]: ${form('CIDR value', 'FD00:0::/64', 'fd00::/64')}`,
+  ])
+})
+
+test('annotations of services are told with each write, that of an account when it comes', () => {
+  const annotated = (key: string): Draft => ({ metadata: { annotations: { [key]: 'x' } } })
+  const hints = annotated('service.kubernetes.io/topology-aware-hints')
+  const told = [
+    'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
+  ]
+  const service = rulesFor('', 'Service')!.warnings!
+  assert.deepEqual([service(hints, undefined), service(hints, hints)], [told, told])
+  const key = 'kubernetes.io/enforce-mountable-secrets'
+  const account = (object: Draft, stored?: Draft): number =>
+    rulesFor('', 'ServiceAccount')!.warnings!(object, stored).length
+  assert.equal(account(annotated(key)), 1)
+  assert.equal(account(annotated(key), {}), 1)
+  assert.equal(account(annotated(key), annotated(key)), 0)
+  assert.equal(account({}, annotated(key)), 0)
+})

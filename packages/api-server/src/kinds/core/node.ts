@@ -6,7 +6,7 @@ import { goQuote } from '@gyropilot/schema/go-quote'
 import { emptyStatus } from '@gyropilot/schema/decode'
 import { emptyGiven } from '@gyropilot/schema/given-value'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { validateCidr, parseCidr } from '@gyropilot/schema/validation/ip'
+import { canonicalCidrWarnings, parseCidr, validateCidr } from '@gyropilot/schema/validation/ip'
 import { labelValue, qualifiedName } from '@gyropilot/schema/validation/names'
 import { tableColumns } from '../columns.ts'
 import { validateResourceQuantity } from './pod/resources.ts'
@@ -218,6 +218,8 @@ export const node: KindRules<Node> = {
       warnings.push('spec.configSource: the feature is removed')
     if (object.spec?.externalID)
       warnings.push('spec.externalID: this field is deprecated, and is unused by Kubernetes')
+    for (const [index, cidr] of (object.spec?.podCIDRs ?? []).entries())
+      warnings.push(...canonicalCidrWarnings(cidr, `spec.podCIDRs[${index}]`))
     return warnings
   },
   columns: tableColumns('nodes', {

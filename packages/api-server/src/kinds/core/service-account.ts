@@ -2,6 +2,8 @@ import type { ServiceAccount } from '@gyropilot/api'
 import type { KindRules } from '../../registry/kind-rules.ts'
 import { tableColumns } from '../columns.ts'
 
+const ENFORCE = 'kubernetes.io/enforce-mountable-secrets'
+
 function reduceSecrets(object: { secrets?: { name?: string }[] }): void {
   if (object.secrets)
     object.secrets = object.secrets.map(({ name }) => (name === undefined ? {} : { name }))
@@ -13,12 +15,13 @@ export const serviceAccount: KindRules<ServiceAccount> = {
   generationOf: null,
   prepareForCreate: reduceSecrets,
   prepareForUpdate: reduceSecrets,
-  warnings(object) {
-    return object.metadata?.annotations?.['kubernetes.io/enforce-mountable-secrets'] === undefined
+  // Who changes something else, or turns it off, has heard of it.
+  warnings: (object, stored) =>
+    object.metadata?.annotations?.[ENFORCE] === undefined ||
+    stored?.metadata?.annotations?.[ENFORCE] !== undefined
       ? []
       : [
-          'metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets',
-        ]
-  },
+          `metadata.annotations[${ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+        ],
   columns: tableColumns('serviceaccounts', {}),
 }

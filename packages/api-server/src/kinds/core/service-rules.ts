@@ -20,8 +20,8 @@ const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const PROTOCOLS = ['SCTP', 'TCP', 'UDP']
 export const INTERNAL_POLICIES: readonly string[] = ['Cluster', 'Local']
 const FOR_LOAD_BALANCERS = "may only be used when `type` is 'LoadBalancer'"
-const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
-const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
+export const TOPOLOGY_MODE = 'service.kubernetes.io/topology-mode'
+export const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
 const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 
 export function validateService(object: StoredOf<Service>, errors: FieldErrors): void {

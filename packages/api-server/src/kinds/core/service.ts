@@ -5,6 +5,8 @@ import { canonicalCidrWarnings, canonicalIpWarnings } from '@gyropilot/schema/va
 import { balancerAddresses, labelsText, tableColumns } from '../columns.ts'
 import {
   INTERNAL_POLICIES,
+  TOPOLOGY_HINTS,
+  TOPOLOGY_MODE,
   isExternallyAccessible,
   validateLoadBalancerStatus,
   validateService,
@@ -59,8 +61,10 @@ function portsText(object: StoredOf<Service>): string {
 }
 
 function warnings(object: StoredOf<Service>): string[] {
-  const spec = object.spec ?? {}
+  const { metadata, spec = {} } = object
   const list: string[] = []
+  if (metadata?.annotations?.[TOPOLOGY_HINTS] !== undefined)
+    list.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`)
   if (spec.clusterIP === 'None') {
     if (spec.loadBalancerIP) list.push('spec.loadBalancerIP is ignored for headless services')
     if ((spec.externalIPs ?? []).length > 0)

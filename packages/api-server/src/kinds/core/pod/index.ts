@@ -10,7 +10,11 @@ import { resizedSpec, validatePodResize } from './resize.ts'
 import { mergeMatchLabelKeys } from './scheduling.ts'
 import { validatePod } from './spec.ts'
 import { keep } from '../../../registry/kept-field.ts'
-import { keepObservedGenerations, validatePodStatusUpdate } from './status-update.ts'
+import {
+  keepObservedGenerations,
+  podStatusWarnings,
+  validatePodStatusUpdate,
+} from './status-update.ts'
 import { validateEphemeralUpdate, validatePodUpdate } from './update.ts'
 import { podNameWarnings, podSpecWarnings } from './warnings.ts'
 
@@ -107,6 +111,7 @@ export const pod: KindRules<Pod> = {
       if (object.status.qosClass === undefined) delete object.status.qosClass
     },
     validateUpdate: validatePodStatusUpdate,
+    warnings: podStatusWarnings,
   },
   subresources: {
     binding: { metadataUnchecked: true },

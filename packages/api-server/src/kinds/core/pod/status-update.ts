@@ -3,7 +3,7 @@ import { mayRestartAllContainers, restartActionFor } from '@gyropilot/api'
 import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
-import { parseIp, validateIp } from '@gyropilot/schema/validation/ip'
+import { canonicalIpWarnings, parseIp, validateIp } from '@gyropilot/schema/validation/ip'
 import { dnsSubdomain, qualifiedName } from '@gyropilot/schema/validation/names'
 import { validateAnnotationsUpdate } from './annotations.ts'
 import { validateClaimStatuses } from './claim-statuses.ts'
@@ -97,6 +97,15 @@ function validateAddresses(
       'may specify no more than one IP for each IP family',
     )
   }
+}
+
+/** With each write, also of what stays. */
+export function podStatusWarnings({ status = {} }: StoredOf<Pod>): string[] {
+  const { podIPs = [], hostIPs = [] } = status
+  return [
+    ...podIPs.flatMap(({ ip = '' }, at) => canonicalIpWarnings(ip, `status.podIPs[${at}].ip`)),
+    ...hostIPs.flatMap(({ ip = '' }, at) => canonicalIpWarnings(ip, `status.hostIPs[${at}].ip`)),
+  ]
 }
 
 /** A container that has ended for good stays ended. */
