@@ -98,6 +98,8 @@ function defaultVolume(volume: Draft): void {
   }
   if (volume.projected) {
     volume.projected.defaultMode ??= DEFAULT_MODE
+    // They are always written, and the store does not tell an empty list from none.
+    if (!volume.projected.sources?.length) volume.projected.sources = null
     for (const source of volume.projected.sources ?? []) {
       source.downwardAPI?.items?.forEach(defaultReferences)
       if (source.serviceAccountToken) source.serviceAccountToken.expirationSeconds ??= 3600

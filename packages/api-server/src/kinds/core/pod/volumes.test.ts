@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Draft } from '../../../registry/kind-rules.ts'
-import { createErrors, podSpec } from '../../fixtures.ts'
+import { createErrors, created, podSpec } from '../../fixtures.ts'
 
 const POD = { group: '', version: 'v1', kind: 'Pod' }
+const REPLICATION_CONTROLLER = { group: '', version: 'v1', kind: 'ReplicationController' }
 
 test('rules of volumes', () => {
   const cases: readonly (readonly [Draft, readonly string[]])[] = [
@@ -188,5 +189,15 @@ test('what containers say of mounts, environment and resources', () => {
       expected,
       JSON.stringify(container),
     )
+  }
+})
+
+test('a projected volume without sources says so, in pods and templates', () => {
+  for (const projected of [{}, { sources: [] }, { sources: null }]) {
+    const spec = { ...podSpec(), volumes: [{ name: 'v', projected }] }
+    const pod = created(POD, { spec })
+    const controller = created(REPLICATION_CONTROLLER, { spec: { template: { spec } } })
+    for (const { volumes } of [pod.spec, controller.spec.template.spec])
+      assert.deepEqual(volumes[0].projected, { defaultMode: 420, sources: null })
   }
 })
