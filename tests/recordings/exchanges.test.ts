@@ -16,7 +16,7 @@ interface Replayed {
   readonly failures: readonly string[]
 }
 
-const RECORDED_STEPS = 14830
+const RECORDED_STEPS = 15304
 
 function replay(server: string, token: string): Promise<Replayed> {
   const folder = mkdtempSync(join(tmpdir(), 'exchanges-'))
