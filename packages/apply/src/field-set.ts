@@ -181,7 +181,7 @@ function onlySelf(node: FieldSet): boolean {
 
 /** Collects paths; `build` once at the end puts them in order. */
 export class FieldSetBuilder {
-  readonly #root: BuilderNode = {}
+  readonly #root = new BuilderNode()
   #used = false
 
   get isEmpty(): boolean {
@@ -193,16 +193,10 @@ export class FieldSetBuilder {
     this.#used = true
     let node = this.#root
     for (let i = 0; i < length; i++) {
-      const element = path[i]!
-      const next: BuilderNode | undefined = node[element]
-      if (next === undefined) {
-        node = node[element] = {}
-        continue
-      }
-      // A node that was a leaf keeps its membership when it gets children, and one with children gains it.
-      if (i < length - 1 ? isEmpty(next) : !isEmpty(next)) next[SELF] = {}
-      node = next
+      const children = (node.children ??= {})
+      node = children[path[i]!] ??= new BuilderNode()
     }
+    node.isMember = true
   }
 
   build(): FieldSet {
@@ -210,16 +204,18 @@ export class FieldSetBuilder {
   }
 }
 
-interface BuilderNode {
-  [element: string]: BuilderNode
+/** Says by itself whether it has children: of a large object V8 lists all keys before `for...in` comes to the first. */
+class BuilderNode {
+  isMember = false
+  children: Record<string, BuilderNode> | undefined = undefined
 }
 
-function ordered(node: BuilderNode): FieldSet {
-  if (isEmpty(node)) return EMPTY
-  const result: MutableFieldSet = {}
-  const elements = Object.keys(node)
+function ordered({ isMember, children }: BuilderNode): FieldSet {
+  if (children === undefined) return EMPTY
+  const result: MutableFieldSet = isMember ? { [SELF]: EMPTY } : {}
+  const elements = Object.keys(children)
   if (!isOrdered(elements)) elements.sort(compareElements)
-  for (const element of elements) result[element] = ordered(node[element]!)
+  for (const element of elements) result[element] = ordered(children[element]!)
   return result
 }
 
