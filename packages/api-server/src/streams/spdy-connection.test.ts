@@ -266,3 +266,29 @@ test('a stream whose reader is behind holds its connection back until it reads',
   await client.frames(3)
   assert.equal(client.text(1), '600000;600000;')
 })
+
+test('ports: more connections, one after the other, than streams may be open', async () => {
+  const client = new Client((connection) =>
+    servePorts(connection, {
+      kind: 'ports',
+      ports: [],
+      async forward(_port, { input, output }) {
+        for await (const chunk of input) await output(chunk)
+        return undefined
+      },
+    }),
+  )
+  for (let i = 0; i < 600; i++) {
+    const [error, data] = [4 * i + 1, 4 * i + 3]
+    const headers = { port: '80', requestid: String(i) }
+    await client.open(error, { ...headers, streamtype: 'error' })
+    client.data(error, '', FIN)
+    await client.open(data, { ...headers, streamtype: 'data' })
+    client.data(data, 'x', FIN)
+    const replies = await client.frames(5 * i + 2)
+    assert.ok(!replies.some(({ type }) => type === RST_STREAM), `connection ${i}`)
+    // The echo, and the ends of both.
+    await client.frames(5 * i + 5)
+  }
+  assert.ok(!client.ended)
+})

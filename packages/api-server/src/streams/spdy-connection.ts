@@ -17,6 +17,7 @@ const GOAWAY = 7
 const HEADERS = 8
 /** Frames of the peer may be this long; client-go sends at most 32 KiB of data at once. */
 const MOST_FRAME_BYTES = 1_048_576
+/** Open at a time. */
 const MOST_STREAMS = 1_000
 const PROTOCOL_ERROR = 1
 
@@ -42,16 +43,28 @@ class Stream implements SpdyStream {
   readonly headers: SpdyHeaders
   readonly input = new ByteQueue()
   readonly #send: (bytes: Uint8Array, flags: number) => Promise<void>
+  readonly #onOver: () => void
   #closed = false
+  #inputEnded = false
 
+  /** `onOver`: both sides are closed. */
   constructor(
     id: number,
     headers: SpdyHeaders,
     send: (bytes: Uint8Array, flags: number) => Promise<void>,
+    onOver: () => void,
   ) {
     this.id = id
     this.headers = headers
     this.#send = send
+    this.#onOver = onOver
+  }
+
+  /** The client has closed its side. */
+  endInput(): void {
+    this.#inputEnded = true
+    this.input.end()
+    if (this.#closed) this.#onOver()
   }
 
   write(bytes: Uint8Array): Promise<void> {
@@ -62,6 +75,7 @@ class Stream implements SpdyStream {
     if (this.#closed) return
     this.#closed = true
     await this.#send(new Uint8Array(0), FIN)
+    if (this.#inputEnded) this.#onOver()
   }
 }
 
@@ -149,7 +163,7 @@ export class SpdyConnection {
     const stream = this.#streams.get(id)
     if (stream === undefined) return undefined
     stream.input.push(Buffer.from(payload))
-    if ((flags & FIN) !== 0) stream.input.end()
+    if ((flags & FIN) !== 0) stream.endInput()
     return stream.input.relief
   }
 
@@ -158,9 +172,14 @@ export class SpdyConnection {
     const headers = await this.#reader.read(payload.subarray(10))
     if (this.#streams.has(id) || this.#streams.size >= MOST_STREAMS)
       return this.#reset(id, PROTOCOL_ERROR)
-    const stream = new Stream(id, headers, (bytes, dataFlags) => this.#send(id, bytes, dataFlags))
+    const stream = new Stream(
+      id,
+      headers,
+      (bytes, dataFlags) => this.#send(id, bytes, dataFlags),
+      () => this.#streams.delete(id),
+    )
     this.#streams.set(id, stream)
-    if ((flags & FIN) !== 0) stream.input.end()
+    if ((flags & FIN) !== 0) stream.endInput()
     const reply = await this.#writer.write(new Map())
     const streamId = Buffer.alloc(4)
     streamId.writeUInt32BE(id)
