@@ -113,6 +113,23 @@ test('a second server is refused with one clear error, and let in when the first
   openSqliteStore({ clock, directory }).close()
 })
 
+test('a second server in the process of the first takes nothing from its hold on the directory', async () => {
+  const store = openSqliteStore({ clock, directory, processId: 4711 })
+  assert.throws(() => openSqliteStore({ clock, directory }), { name: 'DataDirectoryError' })
+  const program = `
+    import { SystemClock } from '@gyropilot/foundation'
+    import { openSqliteStore } from ${JSON.stringify(import.meta.resolve('./sqlite-store.ts'))}
+    try {
+      openSqliteStore({ clock: new SystemClock(), directory: process.argv[1] }).close()
+      console.log('opened')
+    } catch (error) { console.log(error.name) }
+  `
+  const args = ['--input-type=module', '--eval', program, '--', directory]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname })
+  assert.equal(stdout, 'DataDirectoryError\n')
+  store.close()
+})
+
 test('a directory of a newer version is refused and left as it is', () => {
   openSqliteStore({ clock, directory }).close()
   const database = new DatabaseSync(join(directory, 'state.db'))

@@ -1,5 +1,5 @@
 /** A store in a data directory. Contract: docs/behaviour/api-server/storage-and-watch.md, "Durability". */
-import { closeSync, fchmodSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, chmodSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { makeDirectory } from '@gyropilot/foundation'
@@ -41,13 +41,17 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
   return new RevisionLog(clock, journal, journal.load())
 }
 
-/** Secrets stand in the file as they are, and the directory may be one that others read. SQLite's journal takes over the file's mode. */
+/**
+ * Secrets stand in the file as they are, and the directory may be one that others read. SQLite's journal takes over the file's mode.
+ * A file that is there is not opened for it: with any descriptor of it that is closed the system takes all locks that the process has on
+ * it, and so those of a server that has the directory.
+ */
 function ownersAlone(file: string): void {
-  const descriptor = openSync(file, 'a', OWNER_ONLY)
   try {
-    fchmodSync(descriptor, OWNER_ONLY)
-  } finally {
-    closeSync(descriptor)
+    closeSync(openSync(file, 'wx', OWNER_ONLY))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    chmodSync(file, OWNER_ONLY)
   }
 }
 
