@@ -25,15 +25,16 @@ const VERSION_LABELS = {
 const LEVELS: readonly string[] = ['privileged', 'baseline', 'restricted']
 const VERSION = /^(latest|v1\.(0|[1-9][0-9]*))$/
 
+/** With their groups: a custom resource may have the same plural, and a template of any shape. */
 const TEMPLATED = new Set([
-  'daemonsets',
-  'deployments',
-  'replicasets',
-  'statefulsets',
-  'jobs',
-  'cronjobs',
-  'replicationcontrollers',
-  'podtemplates',
+  'apps/daemonsets',
+  'apps/deployments',
+  'apps/replicasets',
+  'apps/statefulsets',
+  'batch/jobs',
+  'batch/cronjobs',
+  '/replicationcontrollers',
+  '/podtemplates',
 ])
 
 export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
@@ -47,7 +48,7 @@ export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
       if (subresource !== '') return false
       return (
         (resource.group === '' && resource.resource === 'namespaces') ||
-        TEMPLATED.has(resource.resource)
+        TEMPLATED.has(`${resource.group}/${resource.resource}`)
       )
     },
     validate(request) {

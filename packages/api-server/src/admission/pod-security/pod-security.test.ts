@@ -281,6 +281,33 @@ describe('PodSecurity', () => {
     await server.server.stop()
   })
 
+  test('a custom resource that is called like a workload is none, whatever its template looks like', async () => {
+    const server = await startServer()
+    await makeNamespace(server, 'a', { [`${LABEL}/warn`]: 'restricted' })
+    const names = { plural: 'jobs', singular: 'job', kind: 'Job', listKind: 'JobList' }
+    const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
+    await server.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      metadata: { name: 'jobs.x.example.com' },
+      spec: { group: 'x.example.com', scope: 'Namespaced', names, versions },
+    })
+    await server.clock.advance(10_000)
+    for (const containers of [[{ name: 'c' }], { web: {} }, 'nginx']) {
+      const { status, headers } = await server.call(
+        'POST',
+        '/apis/x.example.com/v1/namespaces/a/jobs',
+        {
+          apiVersion: 'x.example.com/v1',
+          kind: 'Job',
+          metadata: { generateName: 'j-' },
+          spec: { template: { spec: { containers } } },
+        },
+      )
+      assert.deepEqual([status, headers['warning']], [201, undefined])
+    }
+    await server.server.stop()
+  })
+
   test('bad labels of a namespace are 422; tightening one warns of its pods', async () => {
     const server = await startServer()
     const ns = await makeNamespace(server, 'a')
