@@ -1,9 +1,8 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
 import type { Stored } from '../../registry/kind-rules.ts'
-import { compareQuantities } from '@gyropilot/api'
+import { compareQuantities, semanticEqual } from '@gyropilot/api'
 import { emptyGiven } from '@gyropilot/schema/given-value'
 import { addressProblem } from '@gyropilot/schema/validation/names'
-import { stringifyExact } from '@gyropilot/foundation/exact-json'
 import { unclassified } from '../../http/errors.ts'
 import { isFor, read, refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
@@ -85,14 +84,36 @@ function mergeScheduling(request: AdmissionRequest, scheduling: Stored): void {
     }
   }
   if (nodeSelector !== undefined) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }
-  const known: Stored[] = spec.tolerations ?? []
-  const isKnown = (wanted: Stored): boolean =>
-    known.some((entry) => tolerationKey(entry) === tolerationKey(wanted))
-  const added = (tolerations ?? []).filter((wanted: Stored) => !isKnown(wanted))
-  if (added.length > 0) spec.tolerations = [...known, ...structuredClone(added)]
+  const merged = mergedTolerations([...(spec.tolerations ?? []), ...(tolerations ?? [])])
+  if (merged.length > 0) spec.tolerations = structuredClone(merged)
 }
 
-function tolerationKey(toleration: Stored): string {
-  const { key = '', operator = 'Equal', value = '', effect = '', tolerationSeconds } = toleration
-  return stringifyExact([key, operator, value, effect, tolerationSeconds])
+/** Without those that another one covers. Of two that cover each other the first stays. */
+function mergedTolerations(all: readonly Stored[]): readonly Stored[] {
+  const merged: Stored[] = []
+  for (const [index, toleration] of all.entries()) {
+    const isCovered =
+      merged.some((kept) => covers(kept, toleration)) ||
+      all
+        .slice(index + 1)
+        .some((later) => !semanticEqual(later, toleration) && covers(later, toleration))
+    if (!isCovered) merged.push(toleration)
+  }
+  return merged
+}
+
+/** As upstream judges it: one without an operator covers one with `Equal` and is not covered by it. */
+function covers(wide: Stored, narrow: Stored): boolean {
+  if (semanticEqual(wide, narrow)) return true
+  const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = wide
+  const { key: narrowKey = '', effect: narrowEffect = '' } = narrow
+  if (key !== narrowKey && !(key === '' && operator === 'Exists')) return false
+  if (effect !== '' && effect !== narrowEffect) return false
+  if (effect === 'NoExecute' && tolerationSeconds !== undefined) {
+    const narrowSeconds = narrow['tolerationSeconds']
+    if (narrowSeconds === undefined || narrowSeconds > tolerationSeconds) return false
+  }
+  if (operator === 'Exists') return true
+  const isOfValue = operator === '' || operator === 'Equal'
+  return isOfValue && narrow['operator'] === 'Equal' && (narrow['value'] ?? '') === value
 }
