@@ -158,8 +158,9 @@ export const gyroErrors = defineErrors({
   DATA_DIRECTORY_UNUSABLE: {
     exitCode: 1,
     meaning:
-      'The data directory is in use by another process, was written by a newer version, or cannot be read or written.',
-    remedy: 'Stop the other process, use the newer version, or choose another --data-dir.',
+      'The data directory is in use by another process, was written by a newer version, lacks a key of its cluster, or cannot be read or written.',
+    remedy:
+      'Stop the other process, use the newer version, put the key back from a copy, or choose another --data-dir.',
   },
   LOG_NOT_WRITTEN: {
     exitCode: 1,

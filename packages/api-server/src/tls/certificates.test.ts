@@ -257,3 +257,27 @@ test('what was written in part is made anew, unless others trust it: then it is 
     files.texts.set(name, whole.get(name)!)
   }
 })
+
+test('a lost key is told of and never replaced; a certificate that was not written yet is made of its key', () => {
+  const files = memoryFiles()
+  const made = (): ReturnType<typeof createClusterCertificates> =>
+    createClusterCertificates({ clock: virtualClock(), random: new SeededRandom(1), files })
+  made()
+  const whole = new Map(files.texts)
+  for (const [name, publicName] of [
+    ['pki/ca.key', 'pki/ca.crt'],
+    ['pki/front-proxy-ca.key', 'pki/front-proxy-ca.crt'],
+    ['pki/sa.key', 'pki/sa.pub'],
+  ] as const) {
+    files.texts.delete(name)
+    assert.throws(made, { message: `${publicName} is there, and ${name} is not` })
+    assert.equal(files.texts.get(publicName), whole.get(publicName))
+    files.texts.set(name, whole.get(name)!)
+    files.texts.delete(publicName)
+    made()
+    assert.equal(files.texts.get(name), whole.get(name))
+    assert.ok(files.texts.has(publicName), publicName)
+  }
+  const leaf = new X509Certificate(whole.get('pki/admin.crt')!)
+  assert.ok(leaf.checkIssued(new X509Certificate(files.texts.get('pki/ca.crt')!)))
+})

@@ -66,7 +66,7 @@ const RENEW_BEFORE_MS = 30 * 24 * 3600 * 1000
 
 /**
  * Those that are kept in the files, and made where they are not there, run out or do not belong together. Throws for an authority or a key
- * of service accounts that cannot be used: what trusts it would trust another one no more.
+ * of service accounts that cannot be used, or whose private key is lost: what trusts it would trust another one no more.
  */
 export function createClusterCertificates(
   options: ClusterCertificatesOptions,
@@ -105,11 +105,14 @@ class CertificateMaker {
       if (problem === undefined) return kept
       throw new Error(`${file}.crt and ${file}.key: ${problem}`)
     }
-    const { publicKey, privateKey } = generateKeyPair()
+    const privateKey = this.#privateKey(file, `${file}.crt`)
+    // Somebody's own: no certificate is made with it.
+    if (privateKey.asymmetricKeyType !== 'ec')
+      throw new Error(`${file}.key is there, and ${file}.crt is not`)
     const subject = { commonName }
     const request = {
       subject,
-      publicKey,
+      publicKey: createPublicKey(privateKey),
       usage: 'authority' as const,
       ...this.#validity(AUTHORITY_LIFETIME_MS),
     }
@@ -160,9 +163,7 @@ class CertificateMaker {
   }
 
   serviceAccountKey(file: string): ServiceAccountKey {
-    const kept = this.#options.files?.read(`${file}.key`)
-    const privateKey =
-      kept === undefined ? generateKeyPair().privateKey : readPrivateKey(`${file}.key`, kept)
+    const privateKey = this.#privateKey(file, `${file}.pub`)
     const publicKey = createPublicKey(privateKey)
     const key = {
       privateKey,
@@ -170,11 +171,22 @@ class CertificateMaker {
       privateKeyPem: privateKeyPem(privateKey),
       publicKeyPem: publicKeyPem(publicKey),
     }
-    if (kept === undefined) {
-      this.#options.files?.write(`${file}.key`, key.privateKeyPem, true)
-      this.#options.files?.write(`${file}.pub`, key.publicKeyPem, false)
-    }
+    const { files } = this.#options
+    if (files?.read(`${file}.key`) === undefined)
+      files?.write(`${file}.key`, key.privateKeyPem, true)
+    if (files?.read(`${file}.pub`) === undefined)
+      files?.write(`${file}.pub`, key.publicKeyPem, false)
     return key
+  }
+
+  /** The one that is kept, or a new one. It is written before its public half: with that half alone it was there, and is lost. */
+  #privateKey(file: string, publicFile: string): KeyObject {
+    const { files } = this.#options
+    const kept = files?.read(`${file}.key`)
+    if (kept !== undefined) return readPrivateKey(`${file}.key`, kept)
+    if (files?.read(publicFile) !== undefined)
+      throw new Error(`${publicFile} is there, and ${file}.key is not`)
+    return generateKeyPair().privateKey
   }
 
   #read(file: string): CertificateAndKey | undefined {
