@@ -350,6 +350,7 @@ class EmbeddedApiServer implements ApiServer {
       fields: fieldManagement,
       clock,
       random,
+      logger: this.#options.logger.named('bootstrap'),
       advertiseAddress,
       securePort,
       serviceRanges,

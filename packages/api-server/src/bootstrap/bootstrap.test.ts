@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { SeededRandom } from '@gyropilot/foundation'
+import { SeededRandom, VirtualClock, silentLogger } from '@gyropilot/foundation'
+import type { Logger } from '@gyropilot/foundation'
 import { fieldManagement } from '../field-management/field-management.ts'
 import { bootstrap } from './bootstrap.ts'
-import { PATCH, startServer } from './fixtures.ts'
+import { PATCH, START_MS, startServer } from './fixtures.ts'
+import { createMemoryStore } from '../storage/memory-store.ts'
+import { turn } from '../testing/test-server.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 
 describe('a fresh server', () => {
@@ -108,6 +111,67 @@ describe('what the server keeps', () => {
     await server.stop()
   })
 
+  test('their labels are put back: others may add to those of the Endpoints, not to those of the slice', async () => {
+    const { server, clock, stored, call } = await startServer({ advertiseAddress: '192.0.2.2' })
+    const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
+    for (const [path, label] of [
+      [
+        '/api/v1/namespaces/default/endpoints/kubernetes',
+        'endpointslice.kubernetes.io/skip-mirror',
+      ],
+      [slices, 'kubernetes.io/service-name'],
+    ] as const) {
+      const metadata = { labels: { [label]: null, own: 'x' } }
+      const patched = await call('PATCH', path, { metadata }, PATCH)
+      assert.deepEqual(patched.body.metadata.labels, { own: 'x' })
+    }
+    await clock.advance(10_000)
+    assert.deepEqual(stored('endpoints', 'default/kubernetes')?.['metadata'].labels, {
+      'endpointslice.kubernetes.io/skip-mirror': 'true',
+      own: 'x',
+    })
+    const { labels, generation } = stored('endpointslices.discovery.k8s.io', 'default/kubernetes')![
+      'metadata'
+    ]
+    assert.deepEqual(labels, { 'kubernetes.io/service-name': 'kubernetes' })
+    assert.equal(generation, 3)
+    await server.stop()
+  })
+
+  test('a service that admission refuses fails no start, and is made when it is let', async () => {
+    const clock = new VirtualClock({ startMs: START_MS, settle: turn })
+    const store = createMemoryStore(clock)
+    const first = await startServer({ clock, store })
+    const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies'
+    const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['services'] }
+    await first.call('POST', policies, {
+      metadata: { name: 'no-services' },
+      spec: {
+        matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE'] }] },
+        validations: [{ expression: 'false', message: 'no services' }],
+      },
+    })
+    await first.call('POST', `${policies.slice(0, -3)}ybindings`, {
+      metadata: { name: 'everywhere' },
+      spec: { policyName: 'no-services', validationActions: ['Deny'] },
+    })
+    await first.call('DELETE', '/api/v1/namespaces/default/services/kubernetes')
+    await first.server.stop()
+    const told: string[] = []
+    const logger: Logger = {
+      ...silentLogger,
+      error: (error) => void told.push((error as Error).message),
+      named: () => logger,
+    }
+    const { server, call } = await startServer({ clock, store, logger })
+    assert.match(told[0] ?? '', /no services/)
+    assert.equal(server.internals.get('', 'services', 'default', 'kubernetes'), undefined)
+    await call('DELETE', `${policies}/no-services`)
+    await clock.advance(10_000)
+    assert.ok(server.internals.get('', 'services', 'default', 'kubernetes'))
+    await server.stop()
+  })
+
   test('a flow schema says whether its priority level exists', async () => {
     const { server, clock, call, stored } = await startServer()
     const path = '/apis/flowcontrol.apiserver.k8s.io/v1'
@@ -205,6 +269,7 @@ describe('a start over existing objects', () => {
       fields: fieldManagement,
       clock,
       random: new SeededRandom(2),
+      logger: silentLogger,
       advertiseAddress: '127.0.0.1',
       securePort: 6443,
       isOn: () => false,

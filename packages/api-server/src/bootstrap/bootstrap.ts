@@ -4,7 +4,7 @@
  */
 import { semanticEqual } from '@gyropilot/api'
 import { every, formatTime } from '@gyropilot/foundation'
-import type { Clock, RandomSource } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { SERVER_IDENTITY } from '../auth/index.ts'
 import type { ServerInternals } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
@@ -30,6 +30,7 @@ interface BootstrapOptions {
   readonly fields: FieldManagement
   readonly clock: Clock
   readonly random: RandomSource
+  readonly logger: Logger
   /** Where pods and nodes reach this server: the endpoint of the service `kubernetes`. */
   readonly advertiseAddress: string
   readonly securePort: number
@@ -95,13 +96,18 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   keepApiServices(keeper, options)
   keepServiceCidr(keeper, clock, ranges)
   keepConfigMaps(keeper, options)
-  await keepKubernetesService(keeper, options)
+  const service = kubernetesService(ranges, options.securePort)
+  // A failure (a full range, say, or a webhook that does not answer) is tried again at the next tick, and fails no start.
+  const keepService = (): Promise<void> =>
+    keepKubernetesService(keeper, options, service).catch((error: unknown) =>
+      options.logger.error(error, 'Keeping the Service kubernetes failed'),
+    )
+  await keepService()
   const timers = [
     every(clock, NAMESPACE_PERIOD_MS, () => keepNamespaces(keeper)),
-    // A failure (a full range, say) is tried again at the next tick.
     every(clock, SERVICE_PERIOD_MS, () => {
       keepServiceCidr(keeper, clock, ranges)
-      void keepKubernetesService(keeper, options).catch(() => undefined)
+      void keepService()
     }),
   ]
   const flowSchemas = keepFlowSchemaStatus(server.store, clock)
@@ -246,28 +252,31 @@ function keepConfigMaps(
   })
 }
 
-async function keepKubernetesService(keeper: Keeper, options: BootstrapOptions): Promise<void> {
-  const {
-    server,
-    advertiseAddress,
-    securePort,
-    serviceRanges: cidrs = DEFAULT_SERVICE_RANGES,
-  } = options
-  if (server.get('', 'services', 'default', 'kubernetes') === undefined) {
-    await server.create('', 'services', kubernetesService(cidrs, securePort), SERVER_IDENTITY)
-  }
+async function keepKubernetesService(
+  keeper: Keeper,
+  { server, advertiseAddress, securePort }: BootstrapOptions,
+  service: Stored,
+): Promise<void> {
+  if (server.get('', 'services', 'default', 'kubernetes') === undefined)
+    await server.create('', 'services', service, SERVER_IDENTITY)
   const metadata = { name: 'kubernetes', namespace: 'default' }
   const port = { name: 'https', port: securePort, protocol: 'TCP' }
-  keepContent(keeper, KIND.endpoints, {
-    metadata: { ...metadata, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+  const skipped = { 'endpointslice.kubernetes.io/skip-mirror': 'true' }
+  const endpoints = {
+    metadata: { ...metadata, labels: skipped },
     subsets: [{ addresses: [{ ip: advertiseAddress }], ports: [port] }],
-  })
-  keepContent(keeper, KIND.endpointSlices, {
-    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+  }
+  // Whose labels others may add to; those of the slice are the server's.
+  const known = keeper.get(KIND.endpoints, endpoints)?.['metadata'].labels
+  keepContent(keeper, KIND.endpoints, endpoints, { ...known, ...skipped })
+  const labels = { 'kubernetes.io/service-name': 'kubernetes' }
+  const slice = {
+    metadata: { ...metadata, labels },
     addressType: advertiseAddress.includes(':') ? 'IPv6' : 'IPv4',
     endpoints: [{ addresses: [advertiseAddress], conditions: { ready: true } }],
     ports: [port],
-  })
+  }
+  keepContent(keeper, KIND.endpointSlices, slice, labels)
 }
 
 function kubernetesService(cidrs: readonly string[], securePort: number): Stored {
@@ -296,9 +305,20 @@ function firstAddress([cidr = '']: readonly string[]): string {
   return new ServiceRange(range).address(0n)
 }
 
-/** Everything beside metadata is put back when somebody changed it. */
-function keepContent(keeper: Keeper, kind: KeptKind, expected: Stored): void {
+/** Labels and what stands beside the metadata are put back when somebody changed them. */
+function keepContent(
+  keeper: Keeper,
+  kind: KeptKind,
+  expected: Stored,
+  labels: Readonly<Record<string, string>>,
+): void {
   const stored = keeper.ensure(kind, expected)
-  const wanted: Stored = { ...stored, ...expected, metadata: stored['metadata'] }
-  if (!semanticEqual(wanted, stored)) keeper.replace(kind, wanted)
+  const { generation, ...metadata } = stored['metadata']
+  const wanted = (next: unknown): Stored => ({
+    ...stored,
+    ...expected,
+    metadata: { ...metadata, labels, ...(next === undefined ? {} : { generation: next }) },
+  })
+  if (semanticEqual(wanted(generation), stored)) return
+  keeper.replace(kind, wanted(kind.hasGeneration === true ? (generation ?? 0) + 1 : generation))
 }
