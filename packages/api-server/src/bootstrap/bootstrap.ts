@@ -14,6 +14,7 @@ import { parseCidr } from '@gyropilot/schema/validation/ip'
 import { DEFAULT_SERVICE_RANGES } from '../service-ips/index.ts'
 import { ServiceRange } from '../service-ips/service-ranges.ts'
 import { builtInApiServices } from './api-services.ts'
+import { keepConfigMaps } from './config-maps.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
 import { gatedClusterRoleBindings, gatedClusterRoles } from './gated-roles.ts'
@@ -54,7 +55,6 @@ const FLOW = 'flowcontrol.apiserver.k8s.io'
 const FLOW_MANAGER = 'api-priority-and-fairness-config-producer-v1'
 const KIND = {
   namespaces: { ...kept('', 'v1', 'namespaces', 'Namespace'), unowned: 'spec' },
-  configMaps: kept('', 'v1', 'configmaps', 'ConfigMap'),
   endpoints: kept('', 'v1', 'endpoints', 'Endpoints'),
   endpointSlices: {
     ...kept('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
@@ -95,7 +95,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   keepFlowControl(keeper)
   keepApiServices(keeper, options)
   keepServiceCidr(keeper, clock, ranges)
-  keepConfigMaps(keeper, options)
+  const configMaps = keepConfigMaps({ ...options, keeper, store: server.store })
   const service = kubernetesService(ranges, options.securePort)
   // A failure (a full range, say, or a webhook that does not answer) is tried again at the next tick, and fails no start.
   const keepService = (): Promise<void> =>
@@ -125,6 +125,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   return {
     stop() {
       flowSchemas.stop()
+      configMaps.stop()
       for (const timer of timers) timer.cancel()
     },
   }
@@ -219,37 +220,6 @@ function keepFlowControl(keeper: Keeper): void {
       }
     }
   }
-}
-
-function keepConfigMaps(
-  keeper: Keeper,
-  { clock, clientAuthorityPem, frontProxyAuthorityPem }: BootstrapOptions,
-): void {
-  const requestHeader = {
-    'requestheader-allowed-names': '["front-proxy-client"]',
-    'requestheader-client-ca-file': frontProxyAuthorityPem,
-    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
-    'requestheader-group-headers': '["X-Remote-Group"]',
-    'requestheader-uid-headers': '["X-Remote-Uid"]',
-    'requestheader-username-headers': '["X-Remote-User"]',
-  }
-  const data = {
-    ...(clientAuthorityPem === undefined ? {} : { 'client-ca-file': clientAuthorityPem }),
-    ...(frontProxyAuthorityPem === undefined ? {} : requestHeader),
-  }
-  const expected = {
-    metadata: { name: 'extension-apiserver-authentication', namespace: 'kube-system' },
-    data,
-  }
-  const stored = keeper.ensure(KIND.configMaps, expected)
-  if (!semanticEqual(stored['data'], data)) keeper.replace(KIND.configMaps, { ...stored, data })
-  keeper.ensure(KIND.configMaps, {
-    metadata: {
-      name: 'kube-apiserver-legacy-service-account-token-tracking',
-      namespace: 'kube-system',
-    },
-    data: { since: formatTime(clock.nowMs()).slice(0, 10) },
-  })
 }
 
 async function keepKubernetesService(

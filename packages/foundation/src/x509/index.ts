@@ -1,6 +1,11 @@
 /** X.509: what a cluster and its components need to speak TLS to each other, and certificates for those who ask for one. */
 export type { AlternativeNames } from './alternative-names.ts'
-export { authoritiesProblem, certificatesProblem, trustAnchors } from './authorities.ts'
+export {
+  authoritiesProblem,
+  certificatesProblem,
+  readableAuthorities,
+  trustAnchors,
+} from './authorities.ts'
 export {
   generateKeyPair,
   ipAddressBytes,
