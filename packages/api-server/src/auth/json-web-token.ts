@@ -30,23 +30,27 @@ export function signToken(claims: object, privateKey: KeyObject, keyId: string):
   return `${signedText}.${signature.toString('base64url')}`
 }
 
-/** Undefined when the text is no JWS with JSON claims. Checks no signature. */
+/** Undefined when the text is no JWS with JSON claims. Checks no signature. White space is passed over, as upstream does it. */
 export function decodeToken(token: string): DecodedToken | undefined {
-  const parts = token.split('.')
+  const parts = token.replaceAll(/\s/g, '').split('.')
   if (parts.length !== 3) return undefined
-  const header = decodeObject(parts[0]!)
-  const claims = decodeObject(parts[1]!)
-  if (header === undefined || claims === undefined) return undefined
+  const [header, claims, signature] = parts.map(bytesOf)
+  if (header === undefined || claims === undefined || signature === undefined) return undefined
+  const decodedHeader = objectOf(header)
+  const decodedClaims = objectOf(claims)
+  if (decodedHeader === undefined || decodedClaims === undefined) return undefined
   return {
-    header,
-    claims,
+    header: decodedHeader,
+    claims: decodedClaims,
     signedText: `${parts[0]}.${parts[1]}`,
-    signature: Buffer.from(parts[2]!, 'base64url'),
+    signature,
   }
 }
 
 export function isSignedBy(token: DecodedToken, publicKey: KeyObject): boolean {
-  if (token.header['alg'] !== algorithmOf(publicKey)) return false
+  const { alg, crit } = token.header
+  // Extensions that have to be understood are not.
+  if (alg !== algorithmOf(publicKey) || crit !== undefined) return false
   return verify(
     'sha256',
     Buffer.from(token.signedText),
@@ -59,9 +63,15 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-function decodeObject(text: string): Record<string, unknown> | undefined {
+/** Of base64url without padding. Node's decoder takes anything and passes over what is none; bits behind the last byte count nowhere. */
+function bytesOf(text: string): Buffer | undefined {
+  const isEncoded = /^[\w-]*$/.test(text) && text.length % 4 !== 1
+  return isEncoded ? Buffer.from(text, 'base64url') : undefined
+}
+
+function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    const value: unknown = JSON.parse(bytes.toString('utf8'))
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined
