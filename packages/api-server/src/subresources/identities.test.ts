@@ -158,6 +158,30 @@ describe('reviews', () => {
     assert.deepEqual([status, body.status], [201, { user: {}, error: 'invalid bearer token' }])
     await server.stop()
   })
+
+  test('a token of the server that holds no more is told why, a minute after its end', async (t) => {
+    const { server, clock, call } = await inNamespace()
+    t.after(() => server.stop())
+    const accounts = '/api/v1/namespaces/a/serviceaccounts'
+    const spec = { expirationSeconds: 600 }
+    const { body } = await call('POST', `${accounts}/default/token`, { spec })
+    const { token } = body.status
+    const answer = async (asked: object = {}): Promise<unknown> => {
+      const review = { spec: { token, ...asked } }
+      const reviewed = await call('POST', '/apis/authentication.k8s.io/v1/tokenreviews', review)
+      return reviewed.body.status.error ?? reviewed.body.status.user.username
+    }
+    await clock.advance(660_000)
+    assert.equal(await answer(), 'system:serviceaccount:a:default')
+    await clock.advance(1000)
+    const late = 'service account token has expired'
+    assert.equal(await answer(), `[invalid bearer token, ${late}]`)
+    const other = 'token audiences ["https://kubernetes.default.svc"] is invalid'
+    assert.equal(
+      await answer({ audiences: ['x'] }),
+      `[invalid bearer token, ${other} for the target audiences ["x"]]`,
+    )
+  })
 })
 
 describe('impersonation', () => {

@@ -114,17 +114,17 @@ function tokenStatus(authentication: Authentication, call: SubresourceCall): unk
   const { spec, status = {} } = call.body!
   const { token = '', audiences } = spec ?? {}
   const asked: readonly string[] | undefined = audiences?.length > 0 ? audiences : undefined
-  const found = authentication.authenticateToken(token, asked)
-  if (found === undefined) {
-    const problem = authentication.tokenProblem(token, asked)
+  const judged = authentication.judgeToken(token, asked)
+  if ('refused' in judged) {
     const error = 'invalid bearer token'
-    return { user: {}, ...status, error: problem === undefined ? error : `[${error}, ${problem}]` }
+    const { refused } = judged
+    return { user: {}, ...status, error: refused === '' ? error : `[${error}, ${refused}]` }
   }
   return {
     ...status,
     authenticated: true,
-    user: userInfoBody(found.user),
-    audiences: found.audiences,
+    user: userInfoBody(judged.user),
+    audiences: judged.audiences,
   }
 }
 
