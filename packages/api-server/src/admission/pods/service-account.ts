@@ -2,8 +2,10 @@
 import { randomSuffix, secretNamesOf } from '@gyropilot/api'
 import { integerBetween, sleep } from '@gyropilot/foundation'
 import type { RandomSource } from '@gyropilot/foundation'
+import { goQuote } from '@gyropilot/schema/go-quote'
 import { addressProblem } from '@gyropilot/schema/validation/names'
 import type { AdmissionPlugin, AdmissionRequest } from '../../contracts.ts'
+import { unclassified } from '../../http/errors.ts'
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import { isFor, read, refusal } from '../world.ts'
 import type { AdmissionWorld } from '../world.ts'
@@ -11,6 +13,8 @@ import type { AdmissionWorld } from '../world.ts'
 const DEFAULT_ACCOUNT = 'default'
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 const ENFORCE_ANNOTATION = 'kubernetes.io/enforce-mountable-secrets'
+/** As Go reads a boolean. */
+const TRUE = /^(1|t|T|true|TRUE|True)$/
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const VOLUME_PREFIX = 'kube-api-access-'
 /** The controller manager creates `default` a moment after its namespace. */
@@ -45,13 +49,15 @@ export function serviceAccount(world: AdmissionWorld): AdmissionPlugin {
     },
     async validate(request) {
       const pod = request.object!
-      if (isMirror(pod)) {
+      const isCreation = request.operation === 'CREATE'
+      if (isCreation && isMirror(pod)) {
         checkMirror(request, pod)
         return
       }
       const account = await findAccount(world, request)
-      if (account['metadata'].annotations?.[ENFORCE_ANNOTATION] === 'true')
-        checkMountableSecrets(request, pod, account)
+      if (!TRUE.test(account['metadata'].annotations?.[ENFORCE_ANNOTATION] ?? '')) return
+      if (isCreation) checkSecrets(request, pod, account)
+      else checkEphemeralContainers(pod, account)
     },
   }
 }
@@ -130,23 +136,68 @@ function tokenVolume(name: string): Draft {
   }
 }
 
-/** The deprecated annotation: only secrets that the account lists may be used. */
-function checkMountableSecrets(request: AdmissionRequest, pod: Stored, account: Stored): void {
-  const mountable = new Set((account['secrets'] ?? []).map((entry: Stored) => entry['name']))
-  const pullable = new Set(
-    (account['imagePullSecrets'] ?? []).map((entry: Stored) => entry['name']),
-  )
+/**
+ * The deprecated annotation: only secrets that the account lists may be used. Of volumes those of type secret alone are looked at, as
+ * upstream does it: projected ones and those of drivers are free.
+ */
+function checkSecrets(request: AdmissionRequest, { spec }: Stored, account: Stored): void {
+  const mountable = namesOf(account['secrets'])
   const accountName = account['metadata'].name
-  const pullSecrets: Stored[] = pod['spec'].imagePullSecrets ?? []
-  const used = secretNamesOf({ ...pod, spec: { ...pod['spec'], imagePullSecrets: [] } })
-  for (const name of used) {
-    if (mountable.has(name)) continue
-    const why = `volume with secret.secretName=${JSON.stringify(name)} is not allowed because service account ${accountName} does not reference that secret`
-    throw refusal(request, why)
-  }
-  for (const { name } of pullSecrets as unknown as { name: string }[]) {
+  const problem =
+    problemOfVolumes(spec.volumes, mountable) ??
+    problemOfContainers('init container', spec.initContainers, mountable) ??
+    problemOfContainers('container', spec.containers, mountable)
+  if (problem !== undefined) throw refusal(request, notReferenced(problem, accountName))
+  const pullable = namesOf(account['imagePullSecrets'])
+  for (const [index, { name }] of ((spec.imagePullSecrets ?? []) as Stored[]).entries()) {
     if (pullable.has(name)) continue
-    const why = `imagePullSecrets[${pullSecrets.findIndex((entry) => entry['name'] === name)}].name=${JSON.stringify(name)} is not allowed because service account ${accountName} does not reference that imagePullSecret`
-    throw refusal(request, why)
+    const used = `imagePullSecrets[${index}].name=${goQuote(name)}`
+    const why = `is not allowed because service account ${accountName} does not reference that imagePullSecret`
+    throw refusal(request, `${used} ${why}`)
   }
+}
+
+/** What the pod has already was judged when it was made. An error of the server, as upstream has it. */
+function checkEphemeralContainers({ spec }: Stored, account: Stored): void {
+  const mountable = namesOf(account['secrets'])
+  const problem = problemOfContainers('ephemeral container', spec.ephemeralContainers, mountable)
+  if (problem !== undefined) throw unclassified(notReferenced(problem, account['metadata'].name))
+}
+
+function notReferenced(use: string, account: string): string {
+  return `${use} is not allowed because service account ${account} does not reference that secret`
+}
+
+function namesOf(references: readonly Stored[] = []): ReadonlySet<unknown> {
+  return new Set(references.map(({ name }) => name))
+}
+
+function problemOfVolumes(
+  volumes: readonly Stored[] = [],
+  mountable: ReadonlySet<unknown>,
+): string | undefined {
+  for (const { secret } of volumes) {
+    if (secret !== undefined && !mountable.has(secret.secretName))
+      return `volume with secret.secretName=${goQuote(secret.secretName)}`
+  }
+  return undefined
+}
+
+function problemOfContainers(
+  what: string,
+  containers: readonly Stored[] = [],
+  mountable: ReadonlySet<unknown>,
+): string | undefined {
+  for (const { name: container, env = [], envFrom = [] } of containers) {
+    for (const { name, valueFrom } of env as Stored[]) {
+      const secret: string | undefined = valueFrom?.secretKeyRef?.name
+      if (secret !== undefined && !mountable.has(secret))
+        return `${what} ${container} with envVar ${name} referencing secret.secretName=${goQuote(secret)}`
+    }
+    for (const { secretRef } of envFrom as Stored[]) {
+      if (secretRef !== undefined && !mountable.has(secretRef.name))
+        return `${what} ${container} with envFrom referencing secret.secretName=${goQuote(secretRef.name)}`
+    }
+  }
+  return undefined
 }
