@@ -1,11 +1,11 @@
-/** Who may do what: system:masters, the node authorizer, RBAC. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
+/** Who may do what: system:masters, and the modes that were asked for. Contract: docs/behaviour/api-server/subresources-and-admission.md. */
 import { aggregateText } from '@gyropilot/foundation'
 import type { Authorizer, RequestAttributes, UserInfo } from '../contracts.ts'
 import type { Stored } from '@gyropilot/schema/objects'
 import type { Store } from '../storage/store.ts'
 import { DEFAULT_AUTHORIZATION_MODES } from './authorization-modes.ts'
 import type { AuthorizationMode } from './authorization-modes.ts'
-import { GROUP } from './identity.ts'
+import { GROUP, nodeNameOf } from './identity.ts'
 import { NodeAuthorizer } from './node-authorizer.ts'
 import { RbacIndex } from './rbac-index.ts'
 import { ruleAllows } from './rbac-rules.ts'
@@ -23,8 +23,21 @@ interface ResolvedRules {
   readonly errors: readonly string[]
 }
 
+interface ListedRules extends ResolvedRules {
+  /** More may be allowed. */
+  readonly isIncomplete: boolean
+}
+
+const ALLOWED: Decision = { allowed: true, reason: '' }
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+]
+
 export interface RbacAuthorizer extends Authorizer {
   authorize(attributes: RequestAttributes): Decision
+  /** What can be listed of all that a user may do in a namespace, whichever mode allows it. */
+  listedRules(user: UserInfo, namespace: string): ListedRules
   /** Everything RBAC gives a user in a namespace (empty: cluster-wide only). */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules
   /** Rules of a role, or undefined when it does not exist. */
@@ -34,7 +47,7 @@ export interface RbacAuthorizer extends Authorizer {
 
 interface AuthorizerOptions {
   readonly store: Store
-  /** Who is asked; what none allows is refused. Members of system:masters may do everything. */
+  /** Who is asked, in this order; what none allows is refused. Members of system:masters may do everything. */
   readonly modes?: readonly AuthorizationMode[]
 }
 
@@ -56,18 +69,32 @@ class ChainAuthorizer implements RbacAuthorizer {
     this.#nodes = new NodeAuthorizer(store)
   }
 
+  /** Each mode in its turn, until one allows. What the others say of a refusal stands line by line. */
   authorize(attributes: RequestAttributes): Decision {
-    const { user } = attributes
-    if (user.groups.includes(GROUP.masters)) return { allowed: true, reason: '' }
-    if (this.#modes.has('AlwaysAllow')) return { allowed: true, reason: '' }
-    const nodeDecision = this.#modes.has('Node')
-      ? this.#nodes.authorize(attributes)
-      : { allowed: false, reason: '' }
-    if (nodeDecision.allowed) return nodeDecision
-    return this.#modes.has('RBAC') ? this.#askRoles(attributes, nodeDecision) : nodeDecision
+    if (attributes.user.groups.includes(GROUP.masters)) return ALLOWED
+    const reasons: string[] = []
+    for (const mode of this.#modes) {
+      const decision = this.#ask(mode, attributes)
+      if (decision.allowed) return decision
+      if (decision.reason !== '') reasons.push(decision.reason)
+    }
+    return { allowed: false, reason: reasons.join('\n') }
   }
 
-  #askRoles(attributes: RequestAttributes, nodeDecision: Decision): Decision {
+  #ask(mode: AuthorizationMode, attributes: RequestAttributes): Decision {
+    switch (mode) {
+      case 'AlwaysAllow':
+        return ALLOWED
+      case 'AlwaysDeny':
+        return { allowed: false, reason: 'Everything is forbidden.' }
+      case 'Node':
+        return this.#nodes.authorize(attributes)
+      case 'RBAC':
+        return this.#askRoles(attributes)
+    }
+  }
+
+  #askRoles(attributes: RequestAttributes): Decision {
     const { user, namespace } = attributes
     const errors: string[] = []
     for (const { binding, subject } of this.#index.grantsFor(user, namespace)) {
@@ -76,8 +103,25 @@ class ChainAuthorizer implements RbacAuthorizer {
       else if (rules.some((rule) => ruleAllows(rule, attributes)))
         return { allowed: true, reason: allowedReason(binding, subject) }
     }
-    if (errors.length > 0) return { allowed: false, reason: `RBAC: ${aggregateText(errors)}` }
-    return nodeDecision
+    return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${aggregateText(errors)}` }
+  }
+
+  listedRules(user: UserInfo, namespace: string): ListedRules {
+    const rules: PolicyRule[] = []
+    const errors: string[] = []
+    // What the node authorizer allows a node depends on the pods there: it has no list. A role that
+    // is bound and not there is told, and allows nothing: the list is whole.
+    const isIncomplete = this.#modes.has('Node') && nodeNameOf(user) !== undefined
+    for (const mode of this.#modes) {
+      if (mode === 'AlwaysAllow') rules.push(...EVERYTHING)
+      if (mode === 'Node' && isIncomplete)
+        errors.push('node authorizer does not support user rule resolution')
+      if (mode !== 'RBAC') continue
+      const found = this.rulesFor(user, namespace)
+      rules.push(...found.rules)
+      errors.push(...found.errors)
+    }
+    return { rules, errors, isIncomplete }
   }
 
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {

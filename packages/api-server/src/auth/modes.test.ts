@@ -61,6 +61,57 @@ test('with RBAC named, a role gives what it gives; without, it gives nothing', a
   }
 })
 
+test('of a refusal each mode says its part, in the order of the modes', async () => {
+  const missing = 'RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found'
+  const unrelated = "no relationship found between node 'a' and this object"
+  const everything = 'Everything is forbidden.'
+  for (const [modes, reasons] of [
+    [['AlwaysDeny'], [everything]],
+    [
+      ['Node', 'RBAC'],
+      [unrelated, missing],
+    ],
+    [
+      ['RBAC', 'Node', 'AlwaysDeny'],
+      [missing, unrelated, everything],
+    ],
+  ] as const) {
+    const { request } = await createTestServer({ tokens: USERS, authorizationModes: modes })
+    await request('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name: 'x' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'missing' },
+      subjects: [
+        { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:authenticated' },
+      ],
+    })
+    const { value } = await request('GET', '/api/v1/namespaces/x/secrets/y', undefined, {
+      authorization: 'Bearer kubelet',
+    })
+    const why =
+      'secrets "y" is forbidden: User "system:node:a" cannot get resource "secrets" in API group "" in the namespace "x"'
+    assert.equal(value.message, `${why}: ${reasons.join('\n')}`)
+  }
+})
+
+test('what somebody may do is listed of the modes that are asked', async () => {
+  const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
+  const everyPath = { verbs: ['*'], nonResourceURLs: ['*'] }
+  for (const [modes, count, isEverything] of [
+    [['AlwaysAllow'], 1, true],
+    [['RBAC', 'AlwaysAllow'], 3, true],
+    [['RBAC', 'AlwaysDeny'], 2, false],
+  ] as const) {
+    const { request } = await createTestServer({ tokens: USERS, authorizationModes: modes })
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
+    const { value } = await request('POST', path, { spec: { namespace: 'default' } }, JANE)
+    const { resourceRules, nonResourceRules, ...rest } = value.status
+    assert.deepEqual([resourceRules.length, nonResourceRules.length], [count, count])
+    if (isEverything)
+      assert.deepEqual([resourceRules.at(-1), nonResourceRules.at(-1)], [everything, everyPath])
+    assert.deepEqual(rest, { incomplete: false })
+  }
+})
+
 test('without anonymous authentication a request that shows nothing is refused, also for the health checks', async () => {
   const nothing = { authorization: '' }
   for (const [anonymousAuthentication, status] of [

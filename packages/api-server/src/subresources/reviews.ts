@@ -4,7 +4,7 @@
  */
 import { aggregateText, formatTime } from '@gyropilot/foundation'
 import type { Authentication, RbacAuthorizer } from '../auth/index.ts'
-import { nodeNameOf, userInfoBody, withAuthenticatedGroup } from '../auth/identity.ts'
+import { userInfoBody, withAuthenticatedGroup } from '../auth/identity.ts'
 import type {
   RequestAttributes,
   SubresourceCall,
@@ -252,14 +252,8 @@ function attributesOf(
 function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown {
   const { namespace } = call.body!['spec'] as { readonly namespace: string }
   call.body!['spec'] = {}
-  const { rules, errors } = authorizer.rulesFor(withAuthenticatedGroup(call.user), namespace)
-  // What the node authorizer allows a node depends on the pods there: it has no list. A role that
-  // is bound and not there is told, and allows nothing: the list is whole.
-  const incomplete = nodeNameOf(call.user) !== undefined
-  const failures = [
-    ...(incomplete ? ['node authorizer does not support user rule resolution'] : []),
-    ...errors,
-  ]
+  const user = withAuthenticatedGroup(call.user)
+  const { rules, errors, isIncomplete } = authorizer.listedRules(user, namespace)
   const resourceRules = rules.filter((rule) => (rule.resources ?? []).length > 0)
   const nonResourceRules = rules.filter((rule) => (rule.nonResourceURLs ?? []).length > 0)
   return {
@@ -273,7 +267,7 @@ function rulesStatus(authorizer: RbacAuthorizer, call: SubresourceCall): unknown
       verbs,
       nonResourceURLs,
     })),
-    incomplete,
-    ...(failures.length === 0 ? {} : { evaluationError: aggregateText(failures) }),
+    incomplete: isIncomplete,
+    ...(errors.length === 0 ? {} : { evaluationError: aggregateText(errors) }),
   }
 }
