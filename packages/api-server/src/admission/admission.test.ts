@@ -336,6 +336,15 @@ describe('Priority', () => {
       [second.status, second.body.message],
       [403, `priorityclasses.scheduling.k8s.io "second" is forbidden: ${why}`],
     )
+    const again = { metadata: { name: 'usual' }, value: 42, globalDefault: true }
+    const twice = await call('POST', classes, again)
+    assert.deepEqual(
+      [twice.status, twice.body.message],
+      [403, `priorityclasses.scheduling.k8s.io "usual" is forbidden: ${why}`],
+    )
+    const labels = { own: 'x' }
+    const changed = await call('PATCH', `${classes}/usual`, { metadata: { labels } }, PATCH)
+    assert.equal(changed.status, 200)
     await server.stop()
   })
 

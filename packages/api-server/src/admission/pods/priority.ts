@@ -87,7 +87,10 @@ function defaultClass(world: AdmissionWorld): Stored | undefined {
 function checkSingleDefault(world: AdmissionWorld, request: AdmissionRequest): void {
   if (request.object!['globalDefault'] !== true) return
   const known = defaultClass(world)
-  if (known === undefined || known['metadata'].name === request.object!['metadata'].name) return
+  if (known === undefined) return
+  const isOwn = known['metadata'].name === request.object!['metadata'].name
+  // Who makes the same one again is told of it before its name is.
+  if (isOwn && request.operation === 'UPDATE') return
   throw refusal(
     request,
     `PriorityClass ${known['metadata'].name} is already marked as default. Only one default can exist`,
