@@ -237,6 +237,7 @@ class EmbeddedApiServer implements ApiServer {
         ...(metrics === undefined ? {} : { metrics: new ConversionMetrics(metrics, clock) }),
       },
       publish: (path, document) => openApi.publish(path, document),
+      deleteInstance: (...instance) => this.internals.deleteInstance(...instance),
       registry: this.registry,
       server: this.internals,
       clock,

@@ -156,6 +156,14 @@ export class Internals implements ServerInternals {
     return deleted.object
   }
 
+  /** An instance of a definition that goes: in the background, and nobody is asked. */
+  async deleteInstance(resource: ServedResource, namespace: string, name: string): Promise<void> {
+    const target: Target = { resource, namespace, name, subresource: '' }
+    const options = deleteOptionsFromBody({ propagationPolicy: 'Background' })
+    const context = this.#context(this.#parts.self, false, undefined)
+    await this.#parts.deleter.delete(target, options, context, 'unasked')
+  }
+
   #served(group: string, resource: string, version?: string): ServedResource {
     const { registry } = this.#parts
     const served =

@@ -10,6 +10,7 @@ import { AUTOMANAGED_LABEL, locallyAvailable } from '../../kinds/apiregistration
 import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import type { ResourceRegistry } from '../../registry/resource-registry.ts'
 import type { StoreEvent, StoreWatch } from '../../storage/store.ts'
+import { KeyedQueue } from './keyed-queue.ts'
 
 const GROUP = 'apiregistration.k8s.io'
 const RESOURCE = 'apiservices'
@@ -26,11 +27,17 @@ interface DefinedApiServicesParts {
 export class DefinedApiServices {
   readonly #parts: DefinedApiServicesParts
   #watch: StoreWatch | undefined
-  /** One after the other. */
-  #queue: Promise<void> = Promise.resolve()
+  /** By group. */
+  readonly #queue: KeyedQueue
 
   constructor(parts: DefinedApiServicesParts) {
     this.#parts = parts
+    this.#queue = new KeyedQueue({
+      clock: parts.clock,
+      work: (group) => this.#align(group),
+      onFailure: (group, error) =>
+        parts.logger.error(error, 'APIServices of a group could not be aligned', { group }),
+    })
   }
 
   start(): void {
@@ -45,13 +52,12 @@ export class DefinedApiServices {
 
   stop(): void {
     this.#watch?.stop()
+    this.#queue.stop()
   }
 
-  /** Those of a group are as they should be. */
-  align(group: string): Promise<void> {
-    const aligned = this.#queue.then(() => this.#align(group))
-    this.#queue = aligned.catch(() => {})
-    return aligned
+  /** Those of a group will be as they should. */
+  align(group: string): void {
+    this.#queue.add(group)
   }
 
   #observe({ type, object }: StoreEvent): void {
@@ -61,10 +67,7 @@ export class DefinedApiServices {
     const isDue = isGone
       ? isServed
       : isManaged(object) && !(isServed && deepEqual(object['spec'], specOf(group, version)))
-    if (!isDue) return
-    this.align(group).catch((error: unknown) =>
-      this.#parts.logger.error(error, 'APIServices of a group could not be aligned', { group }),
-    )
+    if (isDue) this.align(group)
   }
 
   async #align(group: string): Promise<void> {

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { afterEach, test } from 'node:test'
+import { VirtualClock } from '@gyropilot/foundation'
+import { START_MS, startServer } from '../../bootstrap/fixtures.ts'
+import type { TestServer } from '../../bootstrap/fixtures.ts'
+import { createMemoryStore } from '../../storage/memory-store.ts'
+import { turn, until, type AnyValue } from '../../testing/test-server.ts'
+import { startWebhook } from '../../testing/webhook-server.ts'
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'
+const stops: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop()
+})
+
+const version = (name: string, storage: boolean): object => ({
+  name,
+  served: true,
+  storage,
+  schema: { openAPIV3Schema: { type: 'object' } },
+})
+
+function definition(group: string, spec: object = {}): object {
+  return {
+    metadata: { name: `as.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { plural: 'as', kind: 'A' },
+      versions: [version('v1', true), version('v2', false)],
+      ...spec,
+    },
+  }
+}
+
+const conditionsOf = async ({ call }: TestServer, group: string): Promise<string> => {
+  const { body } = await call('GET', `${DEFINITIONS}/as.${group}`)
+  return (body.status?.conditions ?? [])
+    .map(({ type, status }: AnyValue) => `${type} ${status}`)
+    .join()
+}
+
+async function started(options = {}): Promise<TestServer> {
+  const server = await startServer(options)
+  stops.push(() => server.server.stop(0))
+  return server
+}
+
+/** Of a webhook that has stopped to answer: an instance is stored in a version that is not the stored one any more. */
+async function waitingForConversion() {
+  const clock = new VirtualClock({ startMs: START_MS, settle: turn })
+  const store = createMemoryStore(clock)
+  const hook = await startWebhook(() => 'silence')
+  stops.push(hook.stop)
+  const server = await started({ clock, store })
+  const { call } = server
+  const clientConfig = { url: `${hook.url}/convert`, caBundle: hook.caBundle }
+  const webhook = { conversionReviewVersions: ['v1'], clientConfig }
+  const conversion = { strategy: 'Webhook', webhook }
+  await call('POST', DEFINITIONS, definition('a.example.com', { conversion }))
+  const path = '/apis/a.example.com/v1/as'
+  await until(async () => (await call('GET', path)).status === 200)
+  const instance = { apiVersion: 'a.example.com/v1', kind: 'A', metadata: { name: 'x' } }
+  assert.equal((await call('POST', path, instance)).status, 201)
+  const versions = [version('v1', false), version('v2', true)]
+  const json = { 'content-type': 'application/merge-patch+json' }
+  await call('PATCH', `${DEFINITIONS}/as.a.example.com`, { spec: { versions } }, json)
+  await call('DELETE', `${DEFINITIONS}/as.a.example.com`)
+  await until(async () => hook.calls.length > 0)
+  return { server, clock, store, hook }
+}
+
+test('a definition whose instances wait for a webhook keeps no other waiting', async () => {
+  const { server } = await waitingForConversion()
+  await server.call('POST', DEFINITIONS, definition('b.example.com'))
+  await until(async () => (await server.call('GET', '/apis/b.example.com/v1/as')).status === 200)
+  assert.equal(
+    await conditionsOf(server, 'a.example.com'),
+    'NamesAccepted True,Established True,Terminating True',
+  )
+})
+
+test('a server starts while instances of a definition wait for a webhook', async () => {
+  const { server, clock, store, hook } = await waitingForConversion()
+  await server.server.stop(0)
+  const asked = hook.calls.length
+  const next = await started({ clock, store })
+  assert.equal(
+    await conditionsOf(next, 'a.example.com'),
+    'NamesAccepted True,Established True,Terminating True',
+  )
+  await until(async () => hook.calls.length > asked)
+})
+
+test('a webhook about APIServices that does not answer keeps no definition from being served', async () => {
+  const hook = await startWebhook(() => 'silence')
+  stops.push(hook.stop)
+  const server = await started()
+  const rules = {
+    operations: ['*'],
+    apiGroups: ['apiregistration.k8s.io'],
+    apiVersions: ['*'],
+    resources: ['apiservices'],
+  }
+  const answer = await server.call(
+    'POST',
+    '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+    {
+      metadata: { name: 'silent' },
+      webhooks: [
+        {
+          name: 'silent.example.com',
+          clientConfig: { url: `${hook.url}/validate`, caBundle: hook.caBundle },
+          rules: [rules],
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+          failurePolicy: 'Ignore',
+        },
+      ],
+    },
+  )
+  assert.equal(answer.status, 201, answer.body.message)
+  for (const group of ['a.example.com', 'b.example.com'])
+    await server.call('POST', DEFINITIONS, definition(group))
+  for (const group of ['a.example.com', 'b.example.com'])
+    await until(async () => (await server.call('GET', `/apis/${group}/v1/as`)).status === 200)
+  await until(async () => hook.calls.length === 2)
+  const { status } = await server.call('GET', `${API_SERVICES}/v1.b.example.com`)
+  assert.equal(status, 404)
+})
