@@ -59,6 +59,17 @@ export function servedResources(
     .map((version) => servedResource(definition, version, isTerminating, conversion))
 }
 
+/** The version in which the instances of an established definition are kept, whether it is served or not. */
+export function storedResource(
+  definition: Stored,
+  isTerminating: () => boolean,
+  conversion?: ConversionParts,
+): ServedResource {
+  const versions: readonly Stored[] = definition['spec'].versions
+  const version = versions.find(({ storage }) => storage === true)!
+  return servedResource(definition, version, isTerminating, conversion)
+}
+
 function servedResource(
   definition: Stored,
   version: Stored,

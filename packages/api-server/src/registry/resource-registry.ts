@@ -88,9 +88,10 @@ export class ResourceRegistry {
     for (const listener of this.#listeners) listener(resource, true)
   }
 
-  remove(group: string, version: string, plural: string): void {
-    const resource = this.#served.get(`${group}/${version}/${plural}`)
-    if (resource === undefined) return
+  /** Nothing happens when another is served in its place. */
+  remove(resource: ServedResource): void {
+    const { group, version, resource: plural } = resource.info
+    if (this.#served.get(`${group}/${version}/${plural}`) !== resource) return
     this.#served.delete(`${group}/${version}/${plural}`)
     this.#byKind.delete(`${group}/${version}/${resource.info.kind}`)
     const key = `${group}/${plural}`

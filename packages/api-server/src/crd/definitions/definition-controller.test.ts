@@ -130,3 +130,76 @@ test('a webhook about APIServices that does not answer keeps no definition from 
   const { status } = await server.call('GET', `${API_SERVICES}/v1.b.example.com`)
   assert.equal(status, 404)
 })
+
+const MERGE = { 'content-type': 'application/merge-patch+json' }
+
+test('a definition of a built-in group takes nothing over, and takes nothing with it', async () => {
+  const server = await started()
+  const { call } = server
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+  const lease = (name: string, spec: object) => ({ metadata: { name }, spec })
+  assert.equal((await call('POST', leases, lease('l', {}))).status, 201)
+  const documents = async (): Promise<unknown[]> => [
+    (await call('GET', '/apis/coordination.k8s.io')).body,
+    (await call('GET', '/apis/coordination.k8s.io/v1')).body,
+    (await call('GET', '/openapi/v3/apis/coordination.k8s.io/v1')).body,
+  ]
+  const before = await documents()
+  const made = await call('POST', DEFINITIONS, {
+    metadata: {
+      name: 'leases.coordination.k8s.io',
+      annotations: { 'api-approved.kubernetes.io': 'unapproved, test' },
+    },
+    spec: {
+      group: 'coordination.k8s.io',
+      scope: 'Namespaced',
+      names: { plural: 'leases', kind: 'Lease' },
+      versions: [version('v1', true), version('v1x', false)],
+    },
+  })
+  assert.equal(made.status, 201, made.body.message)
+  const path = `${DEFINITIONS}/leases.coordination.k8s.io`
+  await until(async () =>
+    (await call('GET', path)).body.status?.conditions?.some(
+      ({ type, status }: AnyValue) => type === 'Established' && status === 'True',
+    ),
+  )
+  assert.deepEqual(await documents(), before)
+  assert.equal((await call('POST', leases, lease('bad', { leaseDurationSeconds: -5 }))).status, 422)
+  const unknown = await call('GET', '/apis/coordination.k8s.io/v1x/namespaces/default/leases')
+  assert.deepEqual(
+    [unknown.status, unknown.body.message],
+    [404, 'the server could not find the requested resource'],
+  )
+  await call('DELETE', path)
+  await until(async () => (await call('GET', path)).status === 404)
+  assert.equal((await call('GET', `${leases}/l`)).status, 200)
+  assert.deepEqual(await documents(), before)
+})
+
+test('instances of a definition that serves no version go with it', async () => {
+  const server = await started()
+  const { call } = server
+  await call('POST', DEFINITIONS, definition('u.example.com'))
+  const instances = '/apis/u.example.com/v1/as'
+  await until(async () => (await call('GET', instances)).status === 200)
+  for (const metadata of [{ name: 'a' }, { name: 'kept', finalizers: ['example.com/f'] }]) {
+    const body = { apiVersion: 'u.example.com/v1', kind: 'A', metadata }
+    assert.equal((await call('POST', instances, body)).status, 201)
+  }
+  const path = `${DEFINITIONS}/as.u.example.com`
+  const served = async (is: boolean): Promise<void> => {
+    const versions = [
+      { ...version('v1', true), served: is },
+      { ...version('v2', false), served: is },
+    ]
+    await call('PATCH', path, { spec: { versions } }, MERGE)
+  }
+  await served(false)
+  await call('DELETE', path)
+  await until(async () => server.stored('as.u.example.com', 'a') === undefined)
+  assert.match(await conditionsOf(server, 'u.example.com'), /Terminating True/)
+  await served(true)
+  await call('PATCH', `${instances}/kept`, { metadata: { finalizers: null } }, MERGE)
+  await until(async () => (await call('GET', path)).status === 404)
+})

@@ -14,7 +14,7 @@ import type { Condition } from './conditions.ts'
 import { DefinedApiServices } from './api-services.ts'
 import { authoritiesProblemOf } from '../conversion-validation.ts'
 import type { ConversionParts } from '../conversion-webhook.ts'
-import { servedResources } from '../custom-resource.ts'
+import { servedResources, storedResource } from '../custom-resource.ts'
 import { KeyedQueue } from './keyed-queue.ts'
 import { judgeApproval, judgeNames } from './naming.ts'
 import { PublishedDocuments } from './published-documents.ts'
@@ -197,27 +197,31 @@ export class DefinitionController {
     const previous = before?.[0]?.definition as { readonly object: Stored } | undefined
     if (previous !== undefined && servesTheSame(previous.object, definition)) return
     const isTerminating = (): boolean => this.#terminating.has(name)
-    const resources = servedResources(definition, isTerminating, conversion)
-    for (const { info } of before ?? []) {
-      if (!resources.some((resource) => resource.info.version === info.version)) {
-        registry.remove(info.group, info.version, info.resource)
-      }
+    const resources = this.#isOfBuiltInGroup(definition)
+      ? []
+      : servedResources(definition, isTerminating, conversion)
+    for (const old of before ?? []) {
+      if (!resources.some(({ info }) => info.version === old.info.version)) registry.remove(old)
     }
     for (const resource of resources) registry.add(resource)
     this.#served.set(name, resources)
   }
 
   #withdraw(name: string): void {
-    for (const { info } of this.#served.get(name) ?? [])
-      this.#parts.registry.remove(info.group, info.version, info.resource)
+    for (const resource of this.#served.get(name) ?? []) this.#parts.registry.remove(resource)
     this.#served.delete(name)
     this.#terminating.delete(name)
     this.#terminations.forget(name)
   }
 
   #storedResource(definition: Stored): ServedResource | undefined {
-    const served = this.#served.get(nameOf(definition)) ?? []
-    return served[0]
+    if (this.#isOfBuiltInGroup(definition)) return undefined
+    return storedResource(definition, () => true, this.#parts.conversion)
+  }
+
+  /** Every path of such a group is the API's own: a definition is taken, and nothing of it ever served. */
+  #isOfBuiltInGroup({ spec }: Stored): boolean {
+    return this.#parts.registry.isBuiltInGroup(spec.group)
   }
 }
 
