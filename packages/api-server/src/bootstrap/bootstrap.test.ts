@@ -98,6 +98,71 @@ describe('what the server keeps', () => {
     await server.stop()
   })
 
+  test('flow schemas and priority levels that were deleted or changed are put back within a minute', async () => {
+    const { server, clock, call, stored } = await startServer()
+    const path = '/apis/flowcontrol.apiserver.k8s.io/v1'
+    const autoUpdate = (value: string | null): object => ({
+      annotations: { 'apf.kubernetes.io/autoupdate-spec': value },
+    })
+    const change = async (object: string, body: object): Promise<void> => {
+      const { status, body: answer } = await call('PATCH', `${path}/${object}`, body, PATCH)
+      assert.equal(status, 200, answer.message)
+    }
+    const order = (matchingPrecedence: number): object => ({ spec: { matchingPrecedence } })
+    for (const name of ['flowschemas/catch-all', 'flowschemas/probes'])
+      await call('DELETE', `${path}/${name}`)
+    await call('DELETE', `${path}/prioritylevelconfigurations/node-high`)
+    await change('flowschemas/global-default', order(9000))
+    await change('flowschemas/kube-scheduler', { ...order(801), metadata: autoUpdate('T') })
+    await change('flowschemas/service-accounts', { ...order(8999), metadata: autoUpdate('false') })
+    await change('flowschemas/system-nodes', { ...order(501), metadata: autoUpdate(null) })
+    await change('flowschemas/system-leader-election', { metadata: autoUpdate('banana') })
+    await change('flowschemas/exempt', { metadata: autoUpdate('false') })
+    const exempt = { nominalConcurrencyShares: 5, lendablePercent: 10 }
+    await change('prioritylevelconfigurations/exempt', { spec: { exempt } })
+    for (const [name, value] of [
+      ['left', 'true'],
+      ['mine', 'banana'],
+    ] as const) {
+      const priorityLevelConfiguration = { name: 'catch-all' }
+      const spec = { priorityLevelConfiguration, matchingPrecedence: 5000 }
+      const metadata = { name, ...autoUpdate(value) }
+      assert.equal((await call('POST', `${path}/flowschemas`, { metadata, spec })).status, 201)
+    }
+    await clock.advance(60_000)
+    const found = (name: string): unknown => {
+      const object = stored('flowschemas.flowcontrol.apiserver.k8s.io', name)
+      const { annotations, generation } = object?.['metadata'] ?? {}
+      return (
+        object && [
+          object['spec'].matchingPrecedence,
+          annotations?.['apf.kubernetes.io/autoupdate-spec'],
+          generation,
+        ]
+      )
+    }
+    assert.deepEqual(found('catch-all'), [10_000, 'true', 1])
+    assert.deepEqual(found('probes'), [2, 'true', 1])
+    assert.deepEqual(found('global-default'), [9900, 'true', 3])
+    assert.deepEqual(found('kube-scheduler'), [800, 'T', 3])
+    assert.deepEqual(found('service-accounts'), [8999, 'false', 2])
+    assert.deepEqual(found('system-nodes'), [501, 'false', 2])
+    assert.deepEqual(found('system-leader-election'), [100, 'true', 1])
+    assert.deepEqual(found('exempt'), [1, 'true', 1])
+    assert.equal(found('left'), undefined)
+    assert.deepEqual(found('mine'), [5000, 'banana', 1])
+    const levels = 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io'
+    assert.notEqual(stored(levels, 'node-high'), undefined)
+    assert.deepEqual(stored(levels, 'exempt')?.['spec'].exempt, exempt)
+    assert.deepEqual(
+      stored('flowschemas.flowcontrol.apiserver.k8s.io', 'global-default')
+        ?.['metadata'].managedFields.filter(({ subresource }: Stored) => subresource === undefined)
+        .map(({ manager }: Stored) => manager),
+      ['api-priority-and-fairness-config-producer-v1'],
+    )
+    await server.stop()
+  })
+
   test('endpoints that somebody changed are put back', async () => {
     const { server, clock, stored, call } = await startServer()
     const patch = { subsets: [] }

@@ -16,6 +16,7 @@ import { ServiceRange } from '../service-ips/service-ranges.ts'
 import { builtInApiServices } from './api-services.ts'
 import { keepConfigMaps } from './config-maps.ts'
 import recorded from './generated/bootstrap-objects.json' with { type: 'json' }
+import { keepFlowControl } from './flow-control.ts'
 import { keepFlowSchemaStatus } from './flow-schema-status.ts'
 import { gatedClusterRoleBindings, gatedClusterRoles } from './gated-roles.ts'
 import { keepIdentityLease, serverIdentity } from './identity-lease.ts'
@@ -51,8 +52,6 @@ export interface Bootstrapped {
 }
 
 const RBAC = 'rbac.authorization.k8s.io'
-const FLOW = 'flowcontrol.apiserver.k8s.io'
-const FLOW_MANAGER = 'api-priority-and-fairness-config-producer-v1'
 const KIND = {
   namespaces: { ...kept('', 'v1', 'namespaces', 'Namespace'), unowned: 'spec' },
   endpoints: kept('', 'v1', 'endpoints', 'Endpoints'),
@@ -69,30 +68,22 @@ const KIND = {
     ...kept('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass'),
     hasGeneration: true,
   },
-  flowSchemas: {
-    ...kept(FLOW, 'v1', 'flowschemas', 'FlowSchema'),
-    hasGeneration: true,
-    manager: FLOW_MANAGER,
-  },
-  priorityLevels: {
-    ...kept(FLOW, 'v1', 'prioritylevelconfigurations', 'PriorityLevelConfiguration'),
-    hasGeneration: true,
-    manager: FLOW_MANAGER,
-  },
 } as const satisfies Record<string, KeptKind>
 
 const NAMESPACE_PERIOD_MS = 60_000
 const SERVICE_PERIOD_MS = 10_000
-const AUTO_UPDATE_SPEC = 'apf.kubernetes.io/autoupdate-spec'
+const FLOW_CONTROL_PERIOD_MS = 60_000
 
 export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped> {
   const { clock, random, server, serviceRanges: ranges = DEFAULT_SERVICE_RANGES } = options
   const chance = random.fork('bootstrap')
   const keeper = new Keeper(server.store, clock, chance, ownerRecorder(options))
+  // What is refused is tried again at the next tick.
+  const flowControl = (): Promise<void> => keepFlowControl(keeper, server).catch(() => undefined)
   keepNamespaces(keeper)
   keepRbac(keeper, options)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)
-  keepFlowControl(keeper)
+  await flowControl()
   keepApiServices(keeper, options)
   keepServiceCidr(keeper, clock, ranges)
   const configMaps = keepConfigMaps({ ...options, keeper, store: server.store })
@@ -105,6 +96,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   await keepService()
   const timers = [
     every(clock, NAMESPACE_PERIOD_MS, () => keepNamespaces(keeper)),
+    every(clock, FLOW_CONTROL_PERIOD_MS, () => void flowControl()),
     every(clock, SERVICE_PERIOD_MS, () => {
       keepServiceCidr(keeper, clock, ranges)
       void keepService()
@@ -191,32 +183,6 @@ function keepRbac(keeper: Keeper, { isOn }: BootstrapOptions): void {
       else {
         if (stored !== undefined) keeper.delete(kind, stored)
         keeper.create(kind, expected)
-      }
-    }
-  }
-}
-
-/** Specs follow the release unless somebody turned that off. */
-function keepFlowControl(keeper: Keeper): void {
-  const all: readonly (readonly [KeptKind, readonly Stored[]])[] = [
-    [KIND.priorityLevels, recorded.priorityLevelConfigurations],
-    [KIND.flowSchemas, recorded.flowSchemas],
-  ]
-  for (const [kind, objects] of all) {
-    for (const expected of objects) {
-      const stored = keeper.get(kind, expected)
-      // The conditions come from whoever keeps the status, and are that one's.
-      if (stored === undefined) keeper.create(kind, { ...expected, status: {} })
-      else if (
-        stored['metadata'].annotations?.[AUTO_UPDATE_SPEC] === 'true' &&
-        !semanticEqual(stored['spec'], expected['spec'])
-      ) {
-        const generation = (stored['metadata'].generation ?? 0) + 1
-        keeper.replace(kind, {
-          ...stored,
-          metadata: { ...stored['metadata'], generation },
-          spec: expected['spec'],
-        })
       }
     }
   }
