@@ -65,6 +65,8 @@ export interface AdmissionRequest {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
+  /** In the path: that of a POST to a collection has none. Absent: as `name`. */
+  readonly nameInPath?: string
   /** Mutating plug-ins edit it. Absent for DELETE. */
   readonly object?: Draft
   readonly oldObject?: Stored

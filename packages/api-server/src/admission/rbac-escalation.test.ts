@@ -99,3 +99,44 @@ test('verbs are told as often as they are named, those of URLs one by one', asyn
     '{NonResourceURLs:["/b"], Verbs:["y"]}',
   ])
 })
+
+test('escalate for one name is no right to create that role with a POST, but to put it there', async () => {
+  const resourceNames = ['mine']
+  await make(`${cluster}/clusterroles`, 'raiser', {
+    rules: [
+      { apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['escalate'], resourceNames },
+      { apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['update'] },
+    ],
+  })
+  await make(`${cluster}/clusterrolebindings`, 'raiser', {
+    roleRef: roleRef('ClusterRole', 'raiser'),
+    subjects,
+  })
+  const role = { metadata: { name: 'mine' }, rules: secrets }
+  const posted = await server.as('jane', 'POST', `${cluster}/clusterroles`, role)
+  assert.deepEqual(
+    [posted.status, posted.body.message],
+    [403, `clusterroles.rbac.authorization.k8s.io "mine" is forbidden: ${NOT_HELD}`],
+  )
+  const put = await server.as('jane', 'PUT', `${cluster}/clusterroles/mine`, role)
+  assert.equal(put.status, 201, put.body.message)
+})
+
+test('bind for one name is a right to bind that role', async () => {
+  const resourceNames = ['big-one']
+  await make(`${cluster}/clusterroles`, 'big-one', { rules: secrets })
+  await make(`${cluster}/clusterroles`, 'binder', {
+    rules: [{ apiGroups: [GROUP], resources: ['clusterroles'], verbs: ['bind'], resourceNames }],
+  })
+  await make(`${cluster}/clusterrolebindings`, 'binder', {
+    roleRef: roleRef('ClusterRole', 'binder'),
+    subjects,
+  })
+  const bind = (name: string) =>
+    server.as('jane', 'POST', `${inNamespace}/rolebindings`, {
+      metadata: { generateName: 'b-' },
+      roleRef: roleRef('ClusterRole', name),
+    })
+  assert.equal((await bind('big-one')).status, 201)
+  assert.equal((await bind('cluster-admin')).status, 403)
+})

@@ -42,7 +42,9 @@ export function rbacEscalation(world: AdmissionWorld): AdmissionPlugin {
 function checkRole(world: AdmissionWorld, request: AdmissionRequest): void {
   const { object, oldObject, resource } = request
   if (isForCollection(object!, oldObject)) return
-  if (hasVerb(world, request, 'escalate', resource.resource, nameOf(request))) return
+  // A right to certain names is none to what has no name yet.
+  const { nameInPath = nameOf(request) } = request
+  if (hasVerb(world, request, 'escalate', resource.resource, nameInPath)) return
   checkHeld(world, request, object!['rules'] ?? [])
   if (!aggregates(object) && !aggregates(oldObject)) return
   const { rules: held } = world.authorizer.rulesFor(request.user, '')

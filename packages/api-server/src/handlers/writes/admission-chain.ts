@@ -120,6 +120,7 @@ export function admissionRequest(
     subresource,
     namespace: scope,
     name: objectName,
+    nameInPath: name,
     object,
     oldObject,
     user,
