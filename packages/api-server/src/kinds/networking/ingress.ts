@@ -207,8 +207,7 @@ export const ingress: KindRules<Ingress> = {
       ? []
       : [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`],
   columns: tableColumns('networking.k8s.io/ingresses', {
-    Class: (object) =>
-      object.spec?.ingressClassName ?? object.metadata?.annotations?.[CLASS] ?? '<none>',
+    Class: ({ spec }) => spec?.ingressClassName ?? '<none>',
     Hosts: hostsText,
     Address: ({ status }) => balancerAddresses(status?.loadBalancer?.ingress).join(','),
     Ports: (object) => ((object.spec?.tls ?? []).length > 0 ? '80, 443' : '80'),
