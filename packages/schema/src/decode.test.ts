@@ -148,6 +148,7 @@ test('schemas inside schemas are read like the outermost: empty values go, unkno
     [{ items: [{ type: 'string', id: '' }] }, { items: [{ type: 'string' }] }],
     [{ items: [] }, {}],
     [{ items: 5 }, {}],
+    [{ items: [null] }, { items: [{}] }],
     [
       { dependencies: { a: ['b'], c: { type: 'string', id: '' } } },
       { dependencies: { a: ['b'], c: { type: 'string' } } },
@@ -163,6 +164,8 @@ test('a wrong type inside a schema inside a schema is refused with its whole pat
     [{ items: { type: 5 } }, `${at}.items.type of type string`],
     [{ items: [{ type: 5 }] }, `${at}.items.type of type string`],
     [{ items: { properties: { a: { type: 5 } } } }, `${at}.items.properties.type of type string`],
+    [{ items: [1] }, `${at}.items of type v1.JSONSchemaProps`],
+    [{ items: [{}, 1] }, `${at}.items of type v1.JSONSchemaProps`],
     [{ additionalProperties: { type: 5 } }, `${at}.additionalProperties.type of type string`],
     [{ additionalProperties: 5 }, 'boolean or JSON schema expected'],
     [{ additionalProperties: [] }, 'boolean or JSON schema expected'],

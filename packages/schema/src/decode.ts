@@ -193,7 +193,13 @@ function decodeMember(decode: Decoder, value: unknown, step: string | number, wa
 
 function schemaOrArray(value: unknown, walk: Walk): unknown {
   if (!Array.isArray(value)) return nestedSchema(value, walk)
-  return value.length === 0 ? undefined : value.map((item) => nestedSchema(item, walk))
+  if (value.length === 0) return undefined
+  return value.map((item: unknown) => {
+    const schema = nestedSchema(item ?? {}, walk)
+    if (schema === undefined)
+      throw ownMismatch(mismatchOf(walk, 'v1.JSONSchemaProps', false, undefined, true)(item))
+    return schema
+  })
 }
 
 function schemaOrBoolean(value: unknown, walk: Walk): unknown {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { matchesFormat } from './formats.ts'
+import { isKnownFormat, matchesFormat } from './formats.ts'
 
 /** Values of fields of each format, most of them good ones with a character or two changed, as kube-apiserver 1.36.2 judged them. */
 const judged = JSON.parse(
@@ -10,6 +10,11 @@ const judged = JSON.parse(
 
 test('a duration of nothing but digits, which is none, is read once', () => {
   assert.ok(!matchesFormat('duration', '1'.repeat(1_000_000)))
+})
+
+test('a type that is none knows no format, however it is called', () => {
+  for (const type of ['__proto__', 'constructor', 'x'])
+    assert.equal(isKnownFormat('date', type), false, type)
 })
 
 for (const [format, { valid, invalid }] of Object.entries(judged)) {

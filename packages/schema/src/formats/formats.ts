@@ -60,15 +60,15 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'k8s-long-name': (text) => dnsSubdomain(text).length === 0,
 }
 
-const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
-  integer: ['int32', 'int64'],
-  number: ['float', 'double'],
-}
+const NUMBER_FORMATS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['integer', ['int32', 'int64']],
+  ['number', ['float', 'double']],
+])
 
 /** `type` of the schema that names the format; a place without a type may hold text. */
 export function isKnownFormat(format: string, type: string | undefined): boolean {
   if (!type || type === 'string') return Object.hasOwn(CHECKS, format)
-  return NUMBER_FORMATS[type]?.includes(format) === true
+  return NUMBER_FORMATS.get(type)?.includes(format) === true
 }
 
 /** True for formats that are not checked. */

@@ -215,3 +215,23 @@ test('Given parameters by name or by selector, then the row of the binding shows
   ]
   for (const [paramRef, text] of cases) assert.equal(cell({ spec: { paramRef } }, 0), text)
 })
+
+test('a patch type that is none is told, however it is called', () => {
+  for (const patchType of ['toString', '__proto__', 'X'])
+    assert.deepEqual(
+      createErrors(kind('MutatingAdmissionPolicy'), {
+        spec: {
+          matchConstraints: {
+            resourceRules: [
+              { operations: ['CREATE'], apiGroups: ['*'], apiVersions: ['*'], resources: ['pods'] },
+            ],
+          },
+          reinvocationPolicy: 'Never',
+          mutations: [{ patchType, applyConfiguration: { expression: 'Object{}' } }],
+        },
+      }),
+      [
+        `spec.mutations[0].patchType: Unsupported value: "${patchType}": supported values: "ApplyConfiguration", "JSONPatch"`,
+      ],
+    )
+})

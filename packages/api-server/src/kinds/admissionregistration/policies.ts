@@ -293,10 +293,10 @@ export function validateMutableOperations(
         errors.notSupported(at, operation, MUTABLE_OPERATIONS)
 }
 
-const PATCHES: Readonly<Record<string, 'applyConfiguration' | 'jsonPatch'>> = {
-  ApplyConfiguration: 'applyConfiguration',
-  JSONPatch: 'jsonPatch',
-}
+const PATCHES: ReadonlyMap<string, 'applyConfiguration' | 'jsonPatch'> = new Map([
+  ['ApplyConfiguration', 'applyConfiguration'],
+  ['JSONPatch', 'jsonPatch'],
+])
 
 function validateMutation(
   mutation: StoredOf<Mutation>,
@@ -305,10 +305,10 @@ function validateMutation(
   at: string,
 ): void {
   const { patchType = '' } = mutation
-  const field = PATCHES[patchType]
+  const field = PATCHES.get(patchType)
   if (field === undefined) {
     if (patchType === '') errors.required(`${at}.patchType`)
-    else errors.notSupported(`${at}.patchType`, patchType, Object.keys(PATCHES))
+    else errors.notSupported(`${at}.patchType`, patchType, [...PATCHES.keys()])
     return
   }
   const wanted = mutation[field]

@@ -59,6 +59,24 @@ test('what a create is refused for', () => {
       ],
     ],
     [
+      FLOW_SCHEMA,
+      {
+        spec: {
+          priorityLevelConfiguration: { name: 'x' },
+          matchingPrecedence: 5,
+          rules: [
+            {
+              subjects: [{ kind: 'constructor', user: { name: 'a' } }],
+              nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/a'] }],
+            },
+          ],
+        },
+      },
+      [
+        'spec.rules[0].subjects[0].kind: Unsupported value: "constructor": supported values: "Group", "ServiceAccount", "User"',
+      ],
+    ],
+    [
       PRIORITY_LEVEL_CONFIGURATION,
       { spec: { type: 'Exempt' } },
       ["spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'"],

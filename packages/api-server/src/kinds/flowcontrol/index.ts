@@ -20,15 +20,15 @@ import { validateConditionTypes } from '../conditions.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 
-const SUBJECTS: Readonly<Record<string, 'serviceAccount' | 'user' | 'group'>> = {
-  ServiceAccount: 'serviceAccount',
-  User: 'user',
-  Group: 'group',
-}
+const SUBJECTS: ReadonlyMap<string, 'serviceAccount' | 'user' | 'group'> = new Map([
+  ['ServiceAccount', 'serviceAccount'],
+  ['User', 'user'],
+  ['Group', 'group'],
+])
 
 function validateSubject(subject: StoredOf<Subject>, errors: FieldErrors, field: string): void {
   const { kind = '' } = subject
-  const own = SUBJECTS[kind]
+  const own = SUBJECTS.get(kind)
   if (own === undefined) {
     errors.notSupported(`${field}.kind`, kind, ['Group', 'ServiceAccount', 'User'])
     return
@@ -41,7 +41,7 @@ function validateSubject(subject: StoredOf<Subject>, errors: FieldErrors, field:
     if (name === '') errors.required(`${at}.name`)
     if (kind === 'ServiceAccount') validateServiceAccount(name, namespace, errors, at)
   }
-  for (const [other, member] of Object.entries(SUBJECTS)) {
+  for (const [other, member] of SUBJECTS) {
     if (other !== kind && subject[member])
       errors.forbidden(
         `${field}.${member}`,
