@@ -27,6 +27,7 @@ import { isObject, simplePath, valueAt } from './schemas/structural-schema.ts'
 import type { JsonObject, Schema } from './schemas/structural-schema.ts'
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update']
 
 /** What a served custom resource remembers of its definition. */
@@ -79,7 +80,7 @@ function servedResource(
   const { group } = definition['spec']
   const schema: Schema | undefined = version['schema']?.openAPIV3Schema
   const hasStatus = version['subresources']?.status !== undefined
-  const info = infoOf(definition, version)
+  const info = infoOf(definition, version, isTerminating)
   const facts: VersionFacts = {
     definition,
     version,
@@ -141,7 +142,7 @@ function replicasPaths(definition: Stored): NonNullable<OwnershipSource['replica
   }
 }
 
-function infoOf(definition: Stored, version: Stored): ResourceInfo {
+function infoOf(definition: Stored, version: Stored, isTerminating: () => boolean): ResourceInfo {
   const { group, scope } = definition['spec']
   const names: Stored = definition['status'].acceptedNames
   const own = { kind: names['kind'], group, version: version['name'], verbs: SUBRESOURCE_VERBS }
@@ -165,7 +166,10 @@ function infoOf(definition: Stored, version: Stored): ResourceInfo {
     namespaced: scope === 'Namespaced',
     shortNames: names['shortNames'] ?? [],
     categories: names['categories'] ?? [],
-    verbs: VERBS,
+    /** While it goes, discovery tells of no more than what helps with that; whatever was served still is, but creation. */
+    get verbs() {
+      return isTerminating() ? TERMINATING_VERBS : VERBS
+    },
     subresources,
   }
 }

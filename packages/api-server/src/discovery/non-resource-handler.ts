@@ -68,6 +68,8 @@ const ROOT: ReadonlySet<string> = new Set(['/', '/index.html', '/apis'])
 
 /** One tag for all its forms, of which JSON is the one that is asked for again and again. */
 interface AggregatedDocument {
+  /** Of the registry that it tells of. */
+  readonly edition: number
   readonly value: object
   readonly bytes: Uint8Array
   readonly etag: string
@@ -79,7 +81,6 @@ export class NonResources implements NonResourceHandler {
 
   constructor(parts: NonResourceParts) {
     this.#parts = parts
-    parts.registry.onChange(() => this.#aggregated.clear())
     parts.foreign.onChange(() => this.#aggregated.clear())
   }
 
@@ -214,10 +215,11 @@ export class NonResources implements NonResourceHandler {
     const mediaType = aggregatedType(headerOf(request.headers, 'accept'))
     if (mediaType === undefined) return undefined
     let document = this.#aggregated.get(legacy)
-    if (document === undefined) {
+    const { edition } = this.#parts.registry
+    if (document?.edition !== edition) {
       const value = aggregated(this.#groups(), legacy)
       const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
-      document = { value, bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
+      document = { edition, value, bytes, etag: `"${hash('sha512', bytes).toUpperCase()}"` }
       this.#aggregated.set(legacy, document)
     }
     const headers = { 'cache-control': 'public', vary: 'Accept', etag: document.etag }

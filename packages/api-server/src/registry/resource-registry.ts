@@ -60,6 +60,7 @@ export class ResourceRegistry {
   readonly #listeners = new Set<(resource: ServedResource, present: boolean) => void>()
   readonly #builtInGroups: ReadonlySet<string>
   #groups: readonly ServedGroup[] | undefined
+  #edition = 0
 
   constructor(
     rulesFor: (group: string, kind: string) => KindRules | undefined,
@@ -85,6 +86,7 @@ export class ResourceRegistry {
       this.#byGroupResource.set(key, resource)
     }
     this.#groups = undefined
+    this.#edition++
     for (const listener of this.#listeners) listener(resource, true)
   }
 
@@ -103,7 +105,18 @@ export class ResourceRegistry {
       if (other !== undefined) this.#byGroupResource.set(key, other)
     }
     this.#groups = undefined
+    this.#edition++
     for (const listener of this.#listeners) listener(resource, false)
+  }
+
+  /** What is served stays, and discovery tells something else of it. */
+  retold(): void {
+    this.#edition++
+  }
+
+  /** Another one whenever discovery may tell something else. */
+  get edition(): number {
+    return this.#edition
   }
 
   /** Called with every resource that is added, replaced (removed first) or removed. */

@@ -203,3 +203,46 @@ test('instances of a definition that serves no version go with it', async () => 
   await call('PATCH', `${instances}/kept`, { metadata: { finalizers: null } }, MERGE)
   await until(async () => (await call('GET', path)).status === 404)
 })
+
+test('discovery tells of a definition that goes only what helps with that; its documents stay', async () => {
+  const server = await started()
+  const { call } = server
+  const versions = [
+    { ...version('v1', true), subresources: { status: {} } },
+    { ...version('v2', false), subresources: { status: {} } },
+  ]
+  await call('POST', DEFINITIONS, definition('w.example.com', { versions }))
+  const instances = '/apis/w.example.com/v1/as'
+  await until(async () => (await call('GET', instances)).status === 200)
+  const metadata = { name: 'kept', finalizers: ['example.com/f'] }
+  const body = { apiVersion: 'w.example.com/v1', kind: 'A', metadata }
+  assert.equal((await call('POST', instances, body)).status, 201)
+  const told = async (): Promise<unknown[]> => {
+    const { resources } = (await call('GET', '/apis/w.example.com/v1')).body
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+    const { items } = JSON.parse((await call('GET', '/apis', undefined, { accept })).body)
+    const group = items.find(({ metadata: { name } }: AnyValue) => name === 'w.example.com')
+    const [resource] = group.versions.find(({ version: name }: AnyValue) => name === 'v1').resources
+    return [
+      ...resources.map(({ verbs }: AnyValue) => verbs),
+      resource.verbs,
+      resource.subresources[0].verbs,
+    ]
+  }
+  const status = ['get', 'patch', 'update']
+  const all = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+  assert.deepEqual(await told(), [all, status, all, status])
+  const document = async () => (await call('GET', '/openapi/v3/apis/w.example.com/v1')).body
+  const before = await document()
+  await call('DELETE', `${DEFINITIONS}/as.w.example.com`)
+  await until(async () =>
+    (await conditionsOf(server, 'w.example.com')).includes('Terminating True'),
+  )
+  const going = ['delete', 'deletecollection', 'get', 'list', 'watch']
+  assert.deepEqual(await told(), [going, status, going, status])
+  assert.equal(await document(), before)
+  assert.equal(
+    (await call('PATCH', `${instances}/kept`, { metadata: { labels: { a: 'b' } } }, MERGE)).status,
+    200,
+  )
+})

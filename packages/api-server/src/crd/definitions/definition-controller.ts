@@ -57,9 +57,7 @@ export class DefinitionController {
     this.#parts = parts
     this.#definitions = new StoredDefinitions(parts)
     this.#apiServices = new DefinedApiServices(parts)
-    const isTerminating = (name: string): boolean => this.#terminating.has(name)
-    if (publish !== undefined)
-      this.#documents = new PublishedDocuments({ registry, publish, isTerminating })
+    if (publish !== undefined) this.#documents = new PublishedDocuments({ registry, publish })
     this.#terminations = new Terminations({
       ...parts,
       definitions: this.#definitions,
@@ -191,8 +189,11 @@ export class DefinitionController {
   #serve(definition: Stored): void {
     const { registry, conversion } = this.#parts
     const name = nameOf(definition)
-    if (definition['metadata'].deletionTimestamp !== undefined) this.#terminating.add(name)
     const before = this.#served.get(name)
+    if (definition['metadata'].deletionTimestamp !== undefined && !this.#terminating.has(name)) {
+      this.#terminating.add(name)
+      if (before !== undefined) registry.retold()
+    }
     if (!isTrue(definition, 'Established')) return
     const previous = before?.[0]?.definition as { readonly object: Stored } | undefined
     if (previous !== undefined && servesTheSame(previous.object, definition)) return

@@ -1,11 +1,8 @@
 import type { ResourceRegistry, ServedResource } from '../../registry/resource-registry.ts'
-import type { CustomDefinition } from '../custom-resource.ts'
 import { openApiDocument } from '../openapi-document.ts'
 
 interface PublishedDocumentsParts {
   readonly registry: ResourceRegistry
-  /** Definitions that are going are not published any more. */
-  isTerminating(definition: string): boolean
   /** Publishes the OpenAPI document of a group version (`apis/example.com/v1`), or takes it back. */
   publish(path: string, document: object | undefined): void
 }
@@ -21,7 +18,7 @@ export class PublishedDocuments {
   }
 
   align(group: string): void {
-    const { registry, publish, isTerminating } = this.#parts
+    const { registry, publish } = this.#parts
     const versions = new Map<string, ServedResource[]>()
     const prefix = `apis/${group}/`
     for (const path of this.#published.keys())
@@ -29,7 +26,6 @@ export class PublishedDocuments {
     for (const resource of registry.all()) {
       const { definition, info } = resource
       if (definition === undefined || info.group !== group) continue
-      if (isTerminating((definition as CustomDefinition).object['metadata'].name)) continue
       versions.set(info.version, [...(versions.get(info.version) ?? []), resource])
     }
     for (const [version, resources] of versions) {
