@@ -132,7 +132,7 @@ class EmbeddedApiServer implements ApiServer {
     this.internals = new Internals({ store, registry, writer, deleter, self: SERVER_IDENTITY })
     this.#repair = this.#serviceRepair(services)
     this.#expiry = new ExpirySweeper(store, clock)
-    const openApi = new OpenApiDocuments(registry, clock)
+    const openApi = new OpenApiDocuments(registry, clock, options.logger.named('openapi'))
     this.#definitions = this.#definitionController(openApi)
     this.#foreign = this.#foreignVersions(openApi, load.metrics)
     this.#elections = this.#electingController()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { until } from '../testing/test-server.ts'
+import { turn, until } from '../testing/test-server.ts'
 import type { AnyValue } from '../testing/test-server.ts'
 import {
   API_SERVICES,
@@ -154,4 +154,48 @@ test('a server that has neither is listed nowhere', async () => {
   await until(async () => backend.documentsAsked.length === 2)
   assert.equal(NAME in (await paths()), false)
   assert.equal((await world.call('GET', `/openapi/v3/${NAME}`)).status, 404)
+})
+
+test('an index that cannot be had for once stays as it was; one that is not there any more goes', async () => {
+  backend.openApi = { v3: index('A') }
+  await available()
+  await toldAt()
+  const lookAgain = async (): Promise<void> => {
+    const asked = backend.documentsAsked.length
+    await world.clock.advance(30_000)
+    await until(async () => backend.documentsAsked.length === asked + 2)
+    await turn()
+  }
+  backend.openApi = { v3: 500, v2: swagger }
+  await lookAgain()
+  await until(async () => (await world.call('GET', '/openapi/v2')).body.includes('listLoads'))
+  assert.equal(await toldAt(), `/openapi/v3/${NAME}?hash=A`)
+  backend.openApi = { v2: swagger }
+  await lookAgain()
+  await until(async () => !(await toldAt()).endsWith('=A'))
+})
+
+test('a document that cannot be read is left out, and the others are told', async () => {
+  const path = `/${NAME}/loads`
+  const load = (schema: unknown): object => ({
+    get: { produces: ['application/json'], responses: { 200: { description: 'OK', schema } } },
+  })
+  await available()
+  for (const broken of [
+    { paths: { [path]: null } },
+    { paths: { [path]: { get: null } } },
+    { paths: null, definitions: null },
+    { paths: { [path]: load({ $ref: '#/definitions/A' }) }, definitions: { A: null } },
+  ]) {
+    const asked = backend.documentsAsked.length
+    backend.openApi = { v2: { swagger: '2.0', ...broken } }
+    await world.call('DELETE', `${API_SERVICES}/v1.${GROUP}`)
+    await available()
+    await until(async () => backend.documentsAsked.length >= asked + 2)
+    for (let i = 0; i < 20; i++) await turn()
+    const { status, body } = await world.call('GET', '/openapi/v2')
+    assert.equal(status, 200)
+    assert.ok('/api/v1/pods' in JSON.parse(body).paths)
+    assert.equal((await world.call('GET', '/openapi/v3')).status, 200)
+  }
 })

@@ -49,7 +49,7 @@ export class DocumentsOfBackends {
         etag: before?.etag,
       }),
     ]
-    const version3 = 'why' in index ? undefined : entriesOf(index.document)
+    const version3 = 'why' in index ? entriesWithout(index.why, before) : entriesOf(index.document)
     const isUnchanged = 'why' in swagger && swagger.why === UNCHANGED
     const version2 = 'why' in swagger ? before?.version2 : swagger.document
     const known: Known = {
@@ -69,13 +69,21 @@ export class DocumentsOfBackends {
 }
 
 function entriesOf({ paths }: Stored): Readonly<Record<string, string>> {
-  const entries = Object.entries((paths ?? {}) as Readonly<Record<string, Stored>>)
+  const entries = Object.entries((paths ?? {}) as Readonly<Record<string, Stored | null>>)
   return Object.fromEntries(
     entries.flatMap(([name, entry]) => {
-      const url = entry['serverRelativeURL']
+      const url: unknown = entry?.['serverRelativeURL']
       return typeof url === 'string' && url.startsWith(PREFIX) ? [[name, url]] : []
     }),
   )
+}
+
+/** Who has no such document knows no version 3. */
+function entriesWithout(
+  why: number | string,
+  before: ForeignDocuments | undefined,
+): ForeignDocuments['version3'] {
+  return why === 404 ? undefined : before?.version3
 }
 
 function sameEntries(a: ForeignDocuments | undefined, b: ForeignDocuments): boolean {

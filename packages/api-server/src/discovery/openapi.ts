@@ -1,6 +1,6 @@
 /** OpenAPI documents. Contract: docs/behaviour/api-server/requests.md, "Other endpoints". */
 import { hash } from 'node:crypto'
-import { parseAccept, type Clock } from '@gyropilot/foundation'
+import { parseAccept, type Clock, type Logger } from '@gyropilot/foundation'
 import type { Answer } from '../http/answer.ts'
 import { headerOf, type ServerRequest } from '../http/exchange.ts'
 import { servedContent } from '../http/served-content.ts'
@@ -30,6 +30,7 @@ const JSON_TYPES = new Set(['application/json', 'application/*', '*/*'])
 export class OpenApiDocuments {
   readonly #registry: ResourceRegistry
   readonly #clock: Clock
+  readonly #logger: Logger
   readonly #toldMs = new WeakMap<Document, number>()
   /** Recorded documents; they never change. */
   readonly #builtIn = new Map<string, Promise<Document | undefined>>()
@@ -41,9 +42,10 @@ export class OpenApiDocuments {
   readonly #converted = new Map<string, Document>()
   #v2: Promise<{ readonly json: Document; readonly protobuf: Document }> | undefined
 
-  constructor(registry: ResourceRegistry, clock: Clock) {
+  constructor(registry: ResourceRegistry, clock: Clock, logger: Logger) {
     this.#registry = registry
     this.#clock = clock
+    this.#logger = logger
   }
 
   /** Publishes the document of a group and version of custom resources (`apis/example.com/v1`), or takes it back. */
@@ -62,8 +64,21 @@ export class OpenApiDocuments {
     else {
       this.#foreign.set(apiService, documents)
       const { version2, version3 } = documents
-      if (version2 !== undefined && version3 === undefined)
-        this.#converted.set(documents.groupVersion, documentOf(openApiOf(version2)))
+      if (version2 === undefined || version3 !== undefined) return
+      this.#ifReadable(apiService, () =>
+        this.#converted.set(documents.groupVersion, documentOf(openApiOf(version2))),
+      )
+    }
+  }
+
+  /** What another server says may be no document at all: it goes without that, and all others with it. */
+  #ifReadable(apiService: string, read: () => void): void {
+    try {
+      read()
+    } catch (error) {
+      this.#logger.error(error, 'OpenAPI document of another server could not be read', {
+        apiService,
+      })
     }
   }
 
@@ -159,7 +174,13 @@ export class OpenApiDocuments {
     )
     if (wanted === undefined) return { status: 406, headers: { vary }, body: { kind: 'empty' } }
     const protobuf = PROTOBUF_V2.test(wanted)
-    this.#v2 ??= this.#buildVersion2()
+    if (this.#v2 === undefined) {
+      const building = (this.#v2 = this.#buildVersion2())
+      // Who asks next asks anew.
+      building.catch(() => {
+        if (this.#v2 === building) this.#v2 = undefined
+      })
+    }
     const document = (await this.#v2)[protobuf ? 'protobuf' : 'json']
     return servedContent(request, {
       bytes: document.bytes,
@@ -184,8 +205,16 @@ export class OpenApiDocuments {
         documents.push(JSON.parse(Buffer.from(document.bytes).toString()) as OpenApiV3)
     }
     let swagger = swaggerOf(documents)
-    for (const [, { groupVersion, version2 }] of [...this.#foreign].sort())
-      if (version2 !== undefined) swagger = merged(swagger, version2, `/${groupVersion}/`)
+    for (const [apiService, { groupVersion, version2 }] of [...this.#foreign].sort()) {
+      if (version2 === undefined) continue
+      const prefix = `/${groupVersion}/`
+      this.#ifReadable(apiService, () => {
+        const part = merged({ ...swagger, paths: {}, definitions: {} }, version2, prefix)
+        // Written by itself first: one that cannot be written would take all with it.
+        encodeSwagger(part)
+        swagger = merged(swagger, part, prefix)
+      })
+    }
     return { json: documentOf(swagger), protobuf: documentOfBytes(encodeSwagger(swagger)) }
   }
 

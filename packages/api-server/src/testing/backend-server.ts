@@ -42,8 +42,8 @@ export const backend = {
   list: LIST as object | string,
   /** Of `/apis` in the aggregated form; undefined: it has none. */
   aggregated: undefined as object | undefined,
-  /** By path below `/openapi/`. */
-  openApi: {} as Record<string, object>,
+  /** By path below `/openapi/`; a number: the status of a refusal. */
+  openApi: {} as Record<string, object | number>,
   asked: [] as string[],
   /** Who asked for which document, and what is known there of it. */
   documentsAsked: [] as string[],
@@ -64,7 +64,7 @@ function openApiAnswer({ url, headers }: IncomingMessage, response: ServerRespon
     [url, headers['x-remote-user'], headers['if-none-match']].filter(Boolean).join(' '),
   )
   const document = backend.openApi[url!.slice('/openapi/'.length).split('?')[0]!]
-  if (document === undefined) response.statusCode = 404
+  if (document === undefined || typeof document === 'number') response.statusCode = document ?? 404
   else if (headers['if-none-match'] === etag) response.statusCode = 304
   else response.setHeader('etag', etag)
   response.end(response.statusCode === 304 ? undefined : JSON.stringify(document ?? {}))
