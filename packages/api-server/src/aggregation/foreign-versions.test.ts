@@ -112,3 +112,62 @@ test('an external name is asked without endpoints', () => {
   const why = 'no endpoints available for service "x"'
   assert.equal(failedCheck(named, service, { why, unresolved: true }).message, why)
 })
+
+test('of a version that a definition serves the APIService decides, in requests and in discovery', async () => {
+  const { request, clock } = await createTestServer()
+  const group = 'd.example.com'
+  const version = (name: string, storage: boolean): object => {
+    const schema = { openAPIV3Schema: { type: 'object' } }
+    return { name, served: true, storage, schema }
+  }
+  await request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `as.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { plural: 'as', kind: 'A' },
+      versions: [version('v1', true), version('v2', false)],
+    },
+  })
+  const path = `${API_SERVICES}/v1.${group}`
+  await until(async () => (await request('GET', path)).value.status?.conditions !== undefined)
+  const change = async (service: object | null): Promise<void> => {
+    const labels = { 'kube-aggregator.kubernetes.io/automanaged': null }
+    const body = { metadata: { labels }, spec: { service, insecureSkipTLSVerify: service && true } }
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    assert.equal((await request('PATCH', path, body, merge)).status, 200)
+    await clock.advance(1)
+  }
+  const answers = (): Promise<number[]> =>
+    Promise.all(
+      [`v1`, `v1/as`, `v1/as/x`, `v2/as`].map(
+        async (below) => (await request('GET', `/apis/${group}/${below}`)).status,
+      ),
+    )
+  const discovered = async (): Promise<unknown> => {
+    const { value } = await request('GET', '/apis', undefined, { accept: AGGREGATED })
+    const { items } = typeof value === 'string' ? JSON.parse(value) : value
+    const found = items.find(({ metadata }: AnyValue) => metadata.name === group)
+    return found.versions.map(({ version: name, freshness }: AnyValue) => [name, freshness])
+  }
+  const current = [
+    ['v2', 'Current'],
+    ['v1', 'Current'],
+  ]
+  assert.deepEqual(await answers(), [200, 200, 404, 200])
+  assert.deepEqual(await discovered(), current)
+  await change({ namespace: 'default', name: 'x' })
+  assert.deepEqual(await answers(), [503, 503, 503, 200])
+  assert.deepEqual(await discovered(), [
+    ['v2', 'Current'],
+    ['v1', 'Stale'],
+  ])
+  const { versions } = (await request('GET', `/apis/${group}`)).value
+  assert.deepEqual(
+    versions.map(({ version: name }: AnyValue) => name),
+    ['v2', 'v1'],
+  )
+  await change(null)
+  assert.deepEqual(await answers(), [200, 200, 404, 200])
+  assert.deepEqual(await discovered(), current)
+})

@@ -128,7 +128,7 @@ export class ForeignVersions {
   versions(): readonly ForeignVersion[] {
     return [...this.#announced.values()].flatMap((apiService) => {
       const { group, version, service } = apiService['spec']
-      if (this.#parts.registry.version(group, version) !== undefined) return []
+      if (this.#isServedHere(group, version)) return []
       const remote = service !== undefined
       return [{ group, version, remote, ...this.#discovered(apiService) }]
     })
@@ -146,7 +146,7 @@ export class ForeignVersions {
     version: string,
     user: UserInfo,
   ): Promise<Answer> | Answer | undefined {
-    if (this.#parts.registry.version(group, version) !== undefined) return undefined
+    if (this.#isServedHere(group, version)) return undefined
     return this.passed(`${version}.${group}`, request, user)
   }
 
@@ -166,6 +166,17 @@ export class ForeignVersions {
     }
     onUnavailable?.(request)
     return unavailable()
+  }
+
+  /** What definitions serve goes by the APIService, like what is not known here; everything else stays here whatever that says. */
+  #isServedHere(group: string, version: string): boolean {
+    const served = this.#parts.registry.version(group, version)
+    if (served === undefined) return false
+    const announced = this.#announced.get(`${version}.${group}`)
+    return (
+      announced?.['spec'].service === undefined ||
+      served.resources.some(({ definition }) => definition === undefined)
+    )
   }
 
   #discovered(apiService: Stored): Pick<ForeignVersion, 'resources'> {

@@ -66,8 +66,12 @@ function rankedGroups(
 ): readonly RankedGroup[] {
   const byGroup = new Map<string, DiscoveredVersion[]>()
   for (const { group, versions } of registry.groups()) byGroup.set(group, [...versions])
-  for (const version of announced.versions())
-    byGroup.set(version.group, [...(byGroup.get(version.group) ?? []), version])
+  for (const announcement of announced.versions()) {
+    const { group, version } = announcement
+    // Of a version that a definition serves, too, the APIService decides.
+    const others = (byGroup.get(group) ?? []).filter((served) => served.version !== version)
+    byGroup.set(group, [...others, announcement])
+  }
   let before = HIGHEST.group
   return [...byGroup].map(([group, versions]) => {
     const isBuiltIn = registry.isBuiltInGroup(group)

@@ -249,6 +249,10 @@ export class Pipeline {
       return passed
     }
     if (route === undefined) return this.#unrouted(request, info, user)
+    if (route.resource.definition !== undefined) {
+      const passed = this.#parts.foreign.answer(request, info.group, info.version, user)
+      if (passed !== undefined) return passed
+    }
     const { metrics } = this.#parts
     const answer = this.#routed({ request, info, user, warnings, deadline }, route)
     // What has no handler is not counted.
