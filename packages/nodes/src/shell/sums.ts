@@ -1,4 +1,4 @@
-/** `$(( ))`: whole numbers, as sh reckons with them. */
+/** `$(( ))`: whole numbers of 64 bits, as sh reckons with them: what is larger begins anew from the other end. */
 import { SyntaxProblem } from './words.ts'
 
 type Operation = (left: bigint, right: bigint) => bigint
@@ -20,6 +20,17 @@ const LEVELS: readonly Readonly<Record<string, Operation>>[] = [
   { '*': (a, b) => a * b, '/': (a, b) => divided(a, b), '%': (a, b) => a - divided(a, b) * b },
 ]
 
+const BITS = 64
+
+const wrapped = (value: bigint): bigint => BigInt.asIntN(BITS, value)
+
+/** Of decimal digits; digits before the last 64 are multiples of 2^64. */
+function numberOf(digits: string): bigint {
+  const [, sign, all = ''] = /^(-?)(\d+)$/.exec(digits)!
+  const value = wrapped(BigInt(all.slice(-BITS)))
+  return sign === '-' ? wrapped(-value) : value
+}
+
 function divided(left: bigint, right: bigint): bigint {
   if (right === 0n) throw new SyntaxProblem('arithmetic syntax error: divide by zero')
   return left / right
@@ -40,12 +51,12 @@ export function sumOf(text: string, variables: ReadonlyMap<string, string>): str
       if (tokens[at++] !== ')') throw wrong()
       return value
     }
-    if (token === '-') return -single()
+    if (token === '-') return wrapped(-single())
     if (token === '+') return single()
     if (token === '!') return truth(single() === 0n)
     const number = /^[A-Za-z_]/.test(token) ? variables.get(token) || '0' : token
     if (!/^-?\d+$/.test(number)) throw wrong()
-    return BigInt(number)
+    return numberOf(number)
   }
   const level = (index: number): bigint => {
     const operations = LEVELS[index]
@@ -57,7 +68,7 @@ export function sumOf(text: string, variables: ReadonlyMap<string, string>): str
       act = operations[tokens[at] ?? '']
     ) {
       at++
-      value = act(value, level(index + 1))
+      value = wrapped(act(value, level(index + 1)))
     }
     return value
   }
