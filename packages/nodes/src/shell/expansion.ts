@@ -44,58 +44,58 @@ export async function expandedAll(
   return all
 }
 
+/** As one text, whatever is in it: of assignments, `case` and redirections. */
 export async function expanded(word: Word, context: Expanding): Promise<string> {
-  return (await piecesOf(word, context)).map(({ text }) => text).join(' ')
+  return (await wholeOf(word, context)).text
 }
 
 /** For `case`: what is quoted stands for itself. */
 export async function patternIn(word: Word, context: Expanding): Promise<string> {
-  return (await piecesOf(word, context)).map(({ pattern }) => pattern).join(' ')
+  return (await wholeOf(word, context)).pattern
+}
+
+async function wholeOf(word: Word, context: Expanding): Promise<Expanded> {
+  let text = ''
+  let pattern = ''
+  for (const part of word) {
+    const piece = 'text' in part ? part.text : await valueOf(part, context)
+    text += piece
+    pattern += part.quoted === true ? literally(piece) : piece
+  }
+  return { text, pattern }
 }
 
 async function piecesOf(word: Word, context: Expanding): Promise<readonly Expanded[]> {
   const words: Expanded[] = []
   let text = ''
   let pattern = ''
-  let splitting = false
+  // An unquoted variable without a value is no word at all.
+  let isWord = false
   const add = (piece: string, quoted: boolean): void => {
     text += piece
     pattern += quoted ? literally(piece) : piece
+    isWord ||= quoted || piece !== ''
+  }
+  const end = (): void => {
+    if (isWord) words.push({ text, pattern })
+    text = pattern = ''
+    isWord = false
   }
   for (const part of word) {
     if ('text' in part) {
       add(part.text, part.quoted === true)
       continue
     }
-    if ('variable' in part && part.variable === '@' && part.quoted) {
-      const [first, ...more] = context.parameters
-      if (first === undefined && isBare(word)) return []
-      add(first ?? '', true)
-      for (const piece of more) {
-        words.push({ text, pattern })
-        text = pattern = ''
-        add(piece, true)
-      }
-      continue
+    const isEach = 'variable' in part && part.variable === '@' && part.quoted
+    if (isEach && context.parameters.length === 0 && isBare(word)) return []
+    const value = isEach ? '' : await valueOf(part, context)
+    const pieces = isEach ? context.parameters : part.quoted ? [value] : value.split(/\s+/)
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) end()
+      add(piece, part.quoted)
     }
-    const value = await valueOf(part, context)
-    if (part.quoted || !/\s/.test(value)) {
-      add(value, part.quoted)
-      splitting ||= !part.quoted
-      continue
-    }
-    const pieces = value.split(/\s+/).filter((piece) => piece !== '')
-    add(pieces.shift() ?? '', false)
-    for (const piece of pieces) {
-      words.push({ text, pattern })
-      text = pattern = ''
-      add(piece, false)
-    }
-    splitting = true
   }
-  // An unquoted variable without a value is no word at all.
-  if (text !== '' || !splitting || words.length > 0 || word.some((part) => 'text' in part))
-    words.push({ text, pattern })
+  end()
   return words
 }
 

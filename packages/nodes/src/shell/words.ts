@@ -27,75 +27,114 @@ const OPERATORS = [
   '(',
   ')',
 ]
+
 /** `parse`: of the scripts within `$( )`. Throws SyntaxProblem. */
 export function tokensOf(
   script: string,
   parse: (script: string) => readonly Step[],
 ): readonly Token[] {
-  const tokens: Token[] = []
-  let word: Part[] | undefined
-  let at = 0
-  const append = (part: Part): void => {
-    word ??= []
-    const last = word.at(-1)
-    const isOne =
-      last !== undefined && 'text' in last && 'text' in part && last.quoted === part.quoted
-    if (isOne) word[word.length - 1] = { ...last, text: last.text + part.text }
-    else word.push(part)
+  return new Lexer(script, parse).tokens()
+}
+
+class Lexer {
+  readonly #script: string
+  readonly #parse: (script: string) => readonly Step[]
+  readonly #tokens: Token[] = []
+  #word: Part[] | undefined
+  #at = 0
+
+  constructor(script: string, parse: (script: string) => readonly Step[]) {
+    this.#script = script
+    this.#parse = parse
   }
-  const endWord = (): void => {
-    if (word !== undefined) tokens.push({ kind: 'word', word })
-    word = undefined
+
+  tokens(): readonly Token[] {
+    while (this.#at < this.#script.length) this.#next()
+    this.#endWord()
+    return this.#tokens
   }
-  const substituted = (quoted: boolean): boolean => {
-    const found = substitutionAt(script, at, quoted, parse)
-    if (found === undefined) return false
-    append(found.part)
-    at = found.end
-    return true
-  }
-  while (at < script.length) {
-    const char = script[at]!
-    if ((char === '$' || char === '`') && substituted(false)) continue
-    if (char === "'") {
-      const end = script.indexOf("'", at + 1)
-      if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
-      append({ text: script.slice(at + 1, end), quoted: true })
-      at = end + 1
-    } else if (char === '"') {
-      append({ text: '', quoted: true })
-      for (at++; script[at] !== '"';) {
-        if (at >= script.length) throw new SyntaxProblem('syntax error: unterminated quoted string')
-        if ((script[at] === '$' || script[at] === '`') && substituted(true)) continue
-        const escaped = script[at] === '\\' && '"\\$`'.includes(script[at + 1] ?? ' ')
-        append({ text: script[at + (escaped ? 1 : 0)]!, quoted: true })
-        at += escaped ? 2 : 1
-      }
-      at++
-    } else if (char === '\\') {
-      append({ text: script[at + 1] ?? '', quoted: true })
-      at += 2
-    } else if (char === '#' && word === undefined) {
-      const end = script.indexOf('\n', at)
-      at = end === -1 ? script.length : end
+
+  #next(): void {
+    const char = this.#script[this.#at]!
+    if (this.#skipContinuation() || this.#substitution(false)) return
+    if (char === "'") this.#singleQuoted()
+    else if (char === '"') this.#doubleQuoted()
+    else if (char === '\\') {
+      this.#append({ text: this.#script[this.#at + 1] ?? char, quoted: true })
+      this.#at += 2
+    } else if (char === '#' && this.#word === undefined) {
+      const end = this.#script.indexOf('\n', this.#at)
+      this.#at = end === -1 ? this.#script.length : end
     } else if (char === ' ' || char === '\t') {
-      endWord()
-      at++
+      this.#endWord()
+      this.#at++
+    } else this.#operatorOrText(char)
+  }
+
+  #operatorOrText(char: string): void {
+    const operator = operatorAt(this.#script, this.#at, this.#word === undefined)
+    if (operator === undefined) {
+      this.#append({ text: char })
+      this.#at++
     } else {
-      const operator = operatorAt(script, at, word === undefined)
-      if (operator === undefined) {
-        append({ text: char })
-        at++
-      } else {
-        endWord()
-        tokens.push({ kind: 'operator', text: operator })
-        at += operator.length
-      }
+      this.#endWord()
+      this.#tokens.push({ kind: 'operator', text: operator })
+      this.#at += operator.length
     }
   }
-  endWord()
-  return tokens
+
+  #singleQuoted(): void {
+    const end = this.#script.indexOf("'", this.#at + 1)
+    if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
+    this.#append({ text: this.#script.slice(this.#at + 1, end), quoted: true })
+    this.#at = end + 1
+  }
+
+  #doubleQuoted(): void {
+    const script = this.#script
+    this.#append({ text: '', quoted: true })
+    for (this.#at++; script[this.#at] !== '"';) {
+      if (this.#at >= script.length)
+        throw new SyntaxProblem('syntax error: unterminated quoted string')
+      if (this.#skipContinuation() || this.#substitution(true)) continue
+      const escaped = script[this.#at] === '\\' && '"\\$`'.includes(script[this.#at + 1] ?? ' ')
+      this.#append({ text: script[this.#at + (escaped ? 1 : 0)]!, quoted: true })
+      this.#at += escaped ? 2 : 1
+    }
+    this.#at++
+  }
+
+  /** A line that ends with a backslash goes on in the next as if there was no break. */
+  #skipContinuation(): boolean {
+    if (!this.#script.startsWith(CONTINUATION, this.#at)) return false
+    this.#at += CONTINUATION.length
+    return true
+  }
+
+  #substitution(quoted: boolean): boolean {
+    const found = substitutionAt(this.#script, this.#at, quoted, this.#parse)
+    if (found === undefined) return false
+    this.#append(found.part)
+    this.#at = found.end
+    return true
+  }
+
+  #append(part: Part): void {
+    this.#word ??= []
+    const last = this.#word.at(-1)
+    const isOne =
+      last !== undefined && 'text' in last && 'text' in part && last.quoted === part.quoted
+    if (isOne) this.#word[this.#word.length - 1] = { ...last, text: last.text + part.text }
+    else this.#word.push(part)
+  }
+
+  #endWord(): void {
+    if (this.#word !== undefined) this.#tokens.push({ kind: 'word', word: this.#word })
+    this.#word = undefined
+  }
 }
+
+const CONTINUATION = '\\\n'
 
 /** A digit belongs to a redirection only at the start of a word. */
 function operatorAt(script: string, at: number, atWordStart: boolean): string | undefined {
@@ -114,6 +153,7 @@ function substitutionAt(
   quoted: boolean,
   parse: (script: string) => readonly Step[],
 ): { readonly part: Part; readonly end: number } | undefined {
+  if (script[at] !== '$' && script[at] !== '`') return undefined
   // The older form of `$( )`.
   if (script[at] === '`') {
     const [whole, inner = ''] = /^`((?:[^`\\]|\\.)*)`/s.exec(script.slice(at)) ?? []
