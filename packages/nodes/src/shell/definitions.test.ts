@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as turns } from 'node:timers/promises'
 import { placeWith } from '../commands/fixtures.ts'
 import { FileStore } from '../files/file-store.ts'
 import { FileTree } from '../files/file-tree.ts'
@@ -13,13 +14,17 @@ interface Result {
   readonly trap: TrapHandler | undefined
 }
 
-async function run(words: readonly string[]): Promise<Result> {
+async function run(
+  words: readonly string[],
+  sleep: (delayMs: number) => Promise<void> = async () => {},
+): Promise<Result> {
   let said = ''
   let trap: TrapHandler | undefined
   const add = async (text: string | Uint8Array): Promise<void> =>
     void (said += typeof text === 'string' ? text : Buffer.from(text).toString())
   const place = {
     ...placeWith(new FileTree(new FileStore(), [])),
+    sleep,
     onTrap: (handler: TrapHandler | undefined) => void (trap = handler),
   }
   const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
@@ -62,6 +67,37 @@ for (const [script, expected] of [
   })
 
 for (const [script, expected] of [
+  ["printf 'a\\nb\\n' | while read l; do exit 4; done; echo $?; exit 7", '4\n(7)'],
+  ['N=0; seq 3 | while read n; do N=$n; done; echo $N', '0\n'],
+  ['X=1; { X=2; } | cat; echo a | X=3; echo $X', '1\n'],
+  ['cd / | cat; mkdir /d; cd /d; cd / | pwd; pwd', '/d\n/d\n'],
+  ['exit 3 | cat; echo $?; set -e | cat; false; echo on', '0\non\n'],
+  ['f() { echo a | return 4; echo $?; (return 5); echo $?; }; f', '4\n5\n'],
+  ['while true; do echo a | break; echo on; break; done', 'on\n'],
+  ['set -e; echo a | { read x; exit 5; }; echo no', '(5)'],
+  ['set -o pipefail; { exit 3; } | true; echo $?', '3\n'],
+] as const)
+  test(script, async () => assert.equal((await run(['sh', '-c', script])).said, expected))
+
+test('a job that is named is waited for alone', async () => {
+  const script = 'sleep 9 & sleep 2 & wait $!; echo $?'
+  const ends = new Map<number, () => void>()
+  const done = run(['sh', '-c', script], (delayMs) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ends.set(delayMs, resolve)
+    return promise
+  })
+  let said = ''
+  const over = done.then((result) => (said = result.said))
+  await turns()
+  ends.get(2_000)?.()
+  await turns()
+  assert.equal(said, '0\n')
+  ends.get(9_000)?.()
+  await over
+})
+
+for (const [script, expected] of [
   ['sleep 3 & echo now; wait; echo later', 'now\nlater\n'],
   ['false & echo $?; wait; echo $?', '0\n0\n'],
   ['echo a & wait $!; echo b', 'a\nb\n'],
@@ -70,6 +106,12 @@ for (const [script, expected] of [
   ['true && sleep 1 & exit 3', '(3)'],
   ['f() { sleep 1 & }; f; wait; echo done', 'done\n'],
   ['& echo', 'sh: syntax error: unexpected "&"\n(2)'],
+  ['(exit 3) & wait $!; echo $?', '3\n'],
+  ['exit 2 & A=$!; exit 4 & wait $! $A; echo $?; wait; echo $?; wait $A; echo $?', '2\n0\n2\n'],
+  ['false & X=$(echo $!); echo $! $X | { read a b; echo $a $b; }', '8 8\n'],
+  ['(true & echo $!; true & echo $!); true & echo $!', '8\n9\n10\n'],
+  ['true & A=$!; (wait $A; echo $?); wait 99; echo $?', '127\n127\n'],
+  ['true & wait %1; echo $?', 'sh: wait: %1: not known to simulated containers\n2\n'],
   ['nosuch & wait; echo on', 'sh: nosuch: not found\non\n'],
 ] as const)
   test(script, async () => assert.equal((await run(['sh', '-c', script])).said, expected))

@@ -1,6 +1,11 @@
 /** What a script has said it will need: functions, what it does upon signals, and the parameters that it was given. */
 import type { Command } from './script.ts'
 
+/** Numbers of processes begin behind it. */
+const LAST_OTHER_PROCESS = 7
+/** `wait` for a number that is none of the shell's own. */
+const NO_JOB_EXIT_CODE = 127
+
 /** Deeper than any script that comes to an end here. */
 const MOST_CALLS = 100
 
@@ -11,39 +16,57 @@ export class Definitions {
   /** `$1` and so on, of the script or of the function that is called. */
   parameters: readonly string[]
   #calls = 0
-  /** What goes on in the background. */
-  readonly #jobs: Promise<unknown>[] = []
+  /** What goes on in the background, by its number. */
+  readonly #jobs = new Map<number, Promise<number>>()
+  /** Shared by all shells within one another. */
+  readonly #processes: { last: number }
+  #lastJob: number | undefined
   #failure: Error | undefined
 
   constructor(
     parameters: readonly string[] = [],
     functions: ReadonlyMap<string, Command> = new Map(),
+    processes = { last: LAST_OTHER_PROCESS },
   ) {
     this.parameters = parameters
     this.functions = new Map(functions)
+    this.#processes = processes
   }
 
   /** For a shell within this one, which is not told of its signals. */
   copy(): Definitions {
-    return new Definitions(this.parameters, this.functions)
+    const copy = new Definitions(this.parameters, this.functions, this.#processes)
+    copy.#lastJob = this.#lastJob
+    return copy
   }
 
   /** Runs beside the script. What a command of it throws, other than an exit code, the script throws at its next step. */
   begin(job: Promise<number>): void {
-    this.#jobs.push(
+    this.#lastJob = ++this.#processes.last
+    this.#jobs.set(
+      this.#lastJob,
       job.catch((error: unknown) => {
         this.#failure = error as Error
+        return 0
       }),
     )
   }
 
-  get jobs(): number {
-    return this.#jobs.length
+  /** `$!`: of what was begun last, also by the shell around this one. */
+  get lastJob(): number | undefined {
+    return this.#lastJob
   }
 
   async allJobs(): Promise<void> {
-    await Promise.all(this.#jobs)
+    await Promise.all(this.#jobs.values())
     this.check()
+  }
+
+  /** How that one ended. */
+  async job(number: number): Promise<number> {
+    const exitCode = await this.#jobs.get(number)
+    this.check()
+    return exitCode ?? NO_JOB_EXIT_CODE
   }
 
   check(): void {

@@ -14,8 +14,8 @@ export interface Expanding {
   readonly place: { readonly files: FileTree }
   readonly lastExitCode: number
   readonly parameters: readonly string[]
-  /** Begun in the background. */
-  readonly jobs: number
+  /** The number of what was begun last in the background. */
+  readonly lastJob: number | undefined
   /** What a script prints. */
   substitute(script: readonly Step[]): Promise<string>
   /** Ends the script around it. */
@@ -99,9 +99,6 @@ async function piecesOf(word: Word, context: Expanding): Promise<readonly Expand
   return words
 }
 
-/** Numbers of processes. */
-const FIRST_JOB = 7
-
 /** `"$@"` and nothing else: without parameters it is no word. */
 function isBare(word: Word): boolean {
   return word.every((part) => !('text' in part) || part.text === '')
@@ -117,7 +114,7 @@ async function valueOf(
   const { variable, asked } = part
   if (variable === '?') return String(context.lastExitCode)
   if (variable === '$') return '1'
-  if (variable === '!') return context.jobs === 0 ? '' : String(FIRST_JOB + context.jobs)
+  if (variable === '!') return String(context.lastJob ?? '')
   const found = parameter(variable, context.parameters) ?? environment.get(variable)
   const value = found === '' && asked?.emptyIsNone === true ? undefined : found
   if (asked?.operator === '+') return value === undefined ? '' : asked.text

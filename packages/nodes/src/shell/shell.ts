@@ -99,21 +99,24 @@ async function runSteps(
   return exitCode
 }
 
+/** Each command of a pipe has a shell of its own. */
 async function runPipeline(
   pipeline: readonly ShellCommand[],
   task: Shell,
   lastExitCode: number,
 ): Promise<number> {
+  const [only] = pipeline
+  if (pipeline.length === 1) return runAny(only!, task, lastExitCode)
+  const piped = (command: ShellCommand, streams: Partial<Process>): Promise<number> =>
+    inSubshell({ ...task, ...streams }, (own) => runAny(command, own, lastExitCode))
   let { stdin } = task
   let failed = 0
   for (const command of pipeline.slice(0, -1)) {
-    const { printed, exitCode } = await taken((out) =>
-      runAny(command, { ...task, stdin, out, isRead: true }, lastExitCode),
-    )
+    const { printed, exitCode } = await taken((out) => piped(command, { stdin, out, isRead: true }))
     if (task.options.failsInPipes && exitCode !== 0) failed = exitCode
     stdin = inputOf(printed)
   }
-  return (await runAny(pipeline.at(-1)!, { ...task, stdin }, lastExitCode)) || failed
+  return (await piped(pipeline.at(-1)!, { stdin })) || failed
 }
 
 /** What is printed goes to `out` of the command that is run. */
@@ -211,30 +214,24 @@ function runRound(steps: readonly Step[], task: Shell, lastExitCode: number): Pr
   })
 }
 
+function runSubshell(steps: readonly Step[], task: Shell, lastExitCode: number): Promise<number> {
+  return inSubshell(task, (own) => runSteps(steps, own, lastExitCode))
+}
+
 /** With variables and a folder of its own, and an end of its own. */
-async function runSubshell(
-  steps: readonly Step[],
-  task: Shell,
-  lastExitCode: number,
-): Promise<number> {
-  const { environment, folder } = task
-  const variables = new Map(environment)
+function inSubshell(task: Shell, act: (own: Shell) => Promise<number>): Promise<number> {
+  const variables = new Map(task.environment)
   const own = {
     ...task,
     environment: variables,
     variables,
-    folder: { ...folder },
+    folder: { ...task.folder },
     options: { ...task.options },
     place: { ...task.place, onTrap: undefined },
     defined: task.defined.copy(),
     loops: 0,
   }
-  try {
-    return await runSteps(steps, own, lastExitCode)
-  } catch (error) {
-    if (error instanceof Exit) return error.exitCode
-    throw error
-  }
+  return exitCodeOf(() => act(own))
 }
 
 async function runSimple(
@@ -294,10 +291,18 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ['wait', wait],
 ])
 
-/** For all that goes on in the background, whichever is named. */
-async function wait(_: readonly string[], { defined }: Shell): Promise<number> {
-  await defined.allJobs()
-  return 0
+/** For what the numbers name, as the last of them ended; without any for all that goes on in the background. */
+async function wait(numbers: readonly string[], task: Shell): Promise<number> {
+  const unknown = numbers.find((text) => !/^\d+$/.test(text))
+  if (unknown !== undefined) {
+    task.place.onUnknown?.(`wait ${unknown}`)
+    await task.err(`${nameOf(task)}: wait: ${unknown}: not known to simulated containers\n`)
+    return 2
+  }
+  let exitCode = 0
+  for (const number of numbers) exitCode = await task.defined.job(Number(number))
+  if (numbers.length === 0) await task.defined.allJobs()
+  return exitCode
 }
 
 /** Variables are those of the whole script: most scripts do not mind. */
@@ -373,7 +378,7 @@ function expanding(
     ...task,
     lastExitCode,
     parameters: task.defined.parameters,
-    jobs: task.defined.jobs,
+    lastJob: task.defined.lastJob,
     async substitute(script) {
       const { printed, exitCode } = await taken((out) =>
         runSubshell(script, { ...task, out, isRead: true }, lastExitCode),
