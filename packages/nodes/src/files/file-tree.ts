@@ -1,5 +1,6 @@
 /** Files of one container: what its image and node give, what volumes mount, what commands wrote. In memory only. */
 import { FileError, READ_ONLY } from './file-error.ts'
+import { writtenAt } from './grown-bytes.ts'
 import type { Attributes, FileContent, FileStore, Folder } from './file-store.ts'
 
 export interface Mount {
@@ -142,6 +143,29 @@ export class FileTree {
     if (this.isFolder(path)) throw new FileError('Is a directory')
     if (!this.isFolder(parent(path))) throw new FileError('No such file or directory')
     store.set(key, bytes)
+  }
+
+  /** To write: it is made when it is not there, and emptied unless it is kept. What is made for each reader stays as it is now. */
+  async open(path: string, isKept: boolean): Promise<void> {
+    const entry = isKept ? this.#entry(path) : undefined
+    const bytes = typeof entry === 'function' ? await entry() : entry
+    this.write(path, bytes instanceof Uint8Array ? bytes : new Uint8Array(0))
+  }
+
+  /**
+   * Of a file that somebody has opened: from that place on, or behind all that is there. What is written to a file that was removed
+   * since nobody sees. Answers where it ends.
+   */
+  writeAt(path: string, at: number | undefined, bytes: Uint8Array): number {
+    const before = this.#entry(path)
+    const from = at ?? (before instanceof Uint8Array ? before.length : 0)
+    if (before instanceof Uint8Array) {
+      const { store, key } = this.#writable(path)
+      if (from + bytes.length - before.length > store.freeBytes)
+        throw new FileError('No space left on device')
+      store.set(key, writtenAt(before, from, bytes))
+    }
+    return from + bytes.length
   }
 
   /** With its parents when asked for; a folder that is there stays. */

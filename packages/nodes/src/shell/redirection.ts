@@ -1,7 +1,7 @@
 /** Streams of a command that go to and come from files: `>`, `>>`, `<`, `2>&1`. */
-import { FileError, READ_ONLY } from '../files/file-error.ts'
+import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
-import { Gathering } from '../files/gathered.ts'
+import type { FileTree } from '../files/file-tree.ts'
 import { expanded } from './expansion.ts'
 import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
@@ -9,7 +9,7 @@ import { nameOf } from './process.ts'
 import type { Process, Streams } from './process.ts'
 import type { Redirection } from './script.ts'
 
-/** Runs with other streams; what went to files is in them afterwards. */
+/** Runs with other streams. Files are there from the start, and have at once what is written. */
 export async function redirected(
   redirections: readonly Redirection[],
   task: Streams & Pick<Process, 'folder' | 'place' | 'shell'>,
@@ -17,7 +17,6 @@ export async function redirected(
   act: (streams: Streams) => Promise<number>,
 ): Promise<number> {
   const { folder, place } = task
-  const files: { path: string; taken: Gathering; append: boolean }[] = []
   let { stdin, out, err, isRead } = task
   for (const { from, mode, target } of redirections) {
     const path = absolute(await expanded(target, context), folder.path)
@@ -36,36 +35,30 @@ export async function redirected(
       }
     } else {
       const stream = streamAt(path, task)
-      if (stream !== undefined) {
-        if (from === 2) err = stream
-        else out = stream
-        continue
+      try {
+        const to = stream ?? (await opened(path, mode === '>>', place.files))
+        if (from === 2) err = to
+        else out = to
+      } catch (error) {
+        if (!(error instanceof FileError)) throw error
+        await task.err(`${nameOf(task)}: can't create ${path}: ${error.message}\n`)
+        return 1
       }
-      const taken = new Gathering(place.files.freeBytes(path))
-      const isKept = path !== '/dev/null'
-      if (isKept && place.files.isReadOnly(path)) return cannotCreate(task, path, READ_ONLY)
-      const to = async (text: string | Uint8Array): Promise<void> => {
-        if (isKept) taken.add(text)
-      }
-      if (isKept) files.push({ path, taken, append: mode === '>>' })
-      if (from === 2) err = to
-      else {
-        isRead = false
-        out = to
-      }
+      if (stream === undefined && from === 1) isRead = false
     }
   }
-  const exitCode = await act({ stdin, out, err, isRead })
-  for (const { path, taken, append } of files) {
-    try {
-      const before = append && place.files.exists(path) ? [await place.files.read(path)] : []
-      place.files.write(path, Buffer.concat([...before, taken.bytes()]))
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error
-      return cannotCreate(task, path, error.message)
-    }
+  return act({ stdin, out, err, isRead })
+}
+
+/** What is written to it goes where the last piece ended, or to the end of the file. */
+async function opened(path: string, appends: boolean, files: FileTree): Promise<Streams['out']> {
+  if (path === '/dev/null') return async () => {}
+  await files.open(path, appends)
+  let end = 0
+  return async (text) => {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text
+    end = files.writeAt(path, appends ? undefined : end, bytes)
   }
-  return exitCode
 }
 
 /** Paths that are streams: the command's own, and those of the container's program. */
@@ -78,13 +71,4 @@ function streamAt(
   const { tell } = place
   if (tell === undefined || !/^\/proc\/1\/fd\/[12]$/.test(path)) return undefined
   return (text) => tell(Buffer.from(text))
-}
-
-async function cannotCreate(
-  task: Pick<Process, 'err' | 'shell'>,
-  path: string,
-  why: string,
-): Promise<number> {
-  await task.err(`${nameOf(task)}: can't create ${path}: ${why}\n`)
-  return 1
 }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { placeWith, saidWith } from '../commands/fixtures.ts'
+import { FileStore } from '../files/file-store.ts'
+import { FileTree } from '../files/file-tree.ts'
+import { inputOf } from './input.ts'
+import { runCommand } from './run-command.ts'
+
+for (const [script, expected] of [
+  ['({ echo why; exit 7; } > /e/f); echo $?; cat /e/f', '7\nwhy\n'],
+  ['f() { echo why; exit 3; }; (f > /e/f); cat /e/f', 'why\n'],
+  ['{ ls /e >&2; echo a; cat /e/n >&2; } > /e/n', 'n\na\n'],
+  ['echo a > /e/f; cat /e/f > /e/f; wc -c < /e/f', '0\n'],
+  ['{ echo aaaa; echo bb >> /e/f; echo c; } > /e/f; cat /e/f', 'aaaa\nc\n\n'],
+  ['{ echo a; : > /e/f; echo b; } >> /e/f; cat /e/f', 'b\n'],
+  ['{ echo a; rm /e/f; echo b; } > /e/f; ls /e', ''],
+  [
+    '{ echo a; ls /no; echo b; } > /e/f 2>&1; cat /e/f',
+    'a\nls: /no: No such file or directory\nb\n',
+  ],
+  ['{ echo a >&2; echo b; } 2> /e/f; cat /e/f', 'b\na\n'],
+  [
+    'echo never > /ro/f; echo > /no/f; echo > /e; echo $?',
+    "sh: can't create /ro/f: Read-only file system\nsh: can't create /no/f: No such file or directory\nsh: can't create /e: Is a directory\n1\n",
+  ],
+  ['touch /e/n > /no/f; ls /e', "sh: can't create /no/f: No such file or directory\n"],
+] as const)
+  test(script, async () => assert.equal(await saidWith({}, script), expected))
+
+test('a loop that goes on has written what it has said so far', async () => {
+  const root = new FileStore()
+  const seen: string[] = []
+  const place = {
+    ...placeWith(new FileTree(root, [])),
+    sleep: async (): Promise<void> => {
+      seen.push(Buffer.from(root.get('/log') as Uint8Array).toString())
+      if (seen.length === 3) throw new Error('stopped')
+    },
+  }
+  const streams = { stdin: inputOf(new Uint8Array(0)), out: async () => {}, err: async () => {} }
+  const words = ['sh', '-c', 'while true; do echo on; sleep 1; done > /log']
+  await assert.rejects(runCommand(words, streams, place, new Map()), /stopped/)
+  assert.deepEqual(seen, ['on\n', 'on\non\n', 'on\non\non\n'])
+})
+
+test('what is made for each reader stays as it was when something is added', async () => {
+  const root = new FileStore()
+  root.set('/f', async () => Buffer.from('made\n'))
+  const place = placeWith(new FileTree(root, []))
+  const streams = { stdin: inputOf(new Uint8Array(0)), out: async () => {}, err: async () => {} }
+  await runCommand(['sh', '-c', 'echo more >> /f'], streams, place, new Map())
+  assert.equal(Buffer.from(await place.files.read('/f')).toString(), 'made\nmore\n')
+})
