@@ -17,7 +17,7 @@ import { dd } from './dd-command.ts'
 import { df } from './df-command.ts'
 import { echo } from './echo-command.ts'
 import { find } from './find-command.ts'
-import { interactiveShell } from './interactive-shell.ts'
+import { shellOfInput } from './interactive-shell.ts'
 import { ip } from './ip-command.ts'
 import { permissionText } from './mode-text.ts'
 import { mount } from './mount-command.ts'
@@ -198,8 +198,9 @@ const sh: Command = async (given) => {
   const { rest, letters } = known
   const [first] = rest
   const isGiven = letters.includes('c')
+  if (!isGiven && (first === undefined || letters.includes('s')))
+    return shellOfInput({ ...task, shell: given.called }, rest)
   const shell = (isGiven ? rest[1] : first) ?? given.called
-  if (!isGiven && first === undefined) return interactiveShell(task)
   const script = isGiven
     ? (first ?? '')
     : Buffer.from(await task.place.files.read(pathOf(task, first!))).toString()

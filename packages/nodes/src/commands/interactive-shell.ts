@@ -1,72 +1,79 @@
-/** `sh` without a script: lines from its input. With a terminal it echoes what is typed, as a terminal's other end must. */
-import { Exit, INTERRUPTED_EXIT_CODE, Interrupted } from '../shell/process.ts'
-import { Definitions } from '../shell/definitions.ts'
-import { runScript } from '../shell/shell.ts'
-import { inputOf } from '../shell/input.ts'
+/** `sh` without a script: commands from its input, each as soon as it is whole. With a terminal it prompts, and goes on after mistakes. */
+import { FileError } from '../files/file-error.ts'
+import type { Definitions } from '../shell/definitions.ts'
+import { INTERRUPTED_EXIT_CODE, Interrupted } from '../shell/process.ts'
 import type { Process } from '../shell/process.ts'
+import { orProblem } from '../shell/ends.ts'
+import { runParsed, toTheEnd } from '../shell/shell.ts'
+import { MOST_COMMAND_CHARS, nextSteps } from '../shell/whole-commands.ts'
+import { TypedInput, TypedLines } from './typed-lines.ts'
 
-/** Scripts come line by line; what is longer is no line. */
-const MOST_LINE_CHARS = 1_048_576
-const CTRL_C = 3
-const CTRL_D = 4
-const BACKSPACES = new Set([8, 127])
+export function shellOfInput(task: Process, parameters: readonly string[]): Promise<number> {
+  const isTerminal = task.environment.get('TERM') !== undefined
+  return isTerminal ? interactive(task, parameters) : fromInput(task, parameters)
+}
 
-export async function interactiveShell(task: Process): Promise<number> {
-  const terminal = task.environment.get('TERM') !== undefined
-  const say = (text: string): Promise<void> => (terminal ? task.out(text) : Promise.resolve())
+/** What a command does not read is the next one: nothing is read ahead. */
+function fromInput(task: Process, parameters: readonly string[]): Promise<number> {
+  const { stdin, place } = task
+  const tooLong = (): Error => new FileError('line is too long')
+  const nextLine = async (): Promise<string | undefined> => {
+    const { text, isWhole } = await stdin.line(MOST_COMMAND_CHARS, tooLong)
+    if (isWhole) return `${text}\n`
+    return text === '' ? undefined : text
+  }
+  return toTheEnd(task, parameters, (defined) =>
+    orProblem(task, async () => {
+      let exitCode = 0
+      for (;;) {
+        const steps = await nextSteps(nextLine, place.yieldIfLong)
+        if (steps === undefined) return exitCode
+        exitCode = await runParsed(steps, task, exitCode, defined)
+      }
+    }),
+  )
+}
+
+function interactive(task: Process, parameters: readonly string[]): Promise<number> {
   // A terminal needs its carriage returns.
   const out = (text: string | Uint8Array): Promise<void> => task.out(withReturns(text))
-  const inner: Process = terminal ? { ...task, out, err: (text) => out(text) } : task
-  const prompt = (): string =>
-    `${task.folder.path || '/'} ${task.place.user.uid === 0 ? '#' : '$'} `
-  const defined = new Definitions()
+  const lines =
+    task.stdin instanceof TypedInput ? task.stdin.lines : new TypedLines(task.stdin, task.out)
+  const inner: Process = { ...task, out, err: (text) => out(text) }
+  return toTheEnd(inner, parameters, (defined) => prompted(inner, lines, defined))
+}
+
+async function prompted(task: Process, lines: TypedLines, defined: Definitions): Promise<number> {
+  const { folder, place } = task
   let exitCode = 0
-  let line = ''
-  const run = async (script: string): Promise<boolean> => {
-    try {
-      const own = { ...inner, stdin: inputOf(new Uint8Array(0)) }
-      exitCode = await runScript(script, own, exitCode, defined)
-      return true
-    } catch (error) {
-      if (error instanceof Interrupted) {
-        exitCode = INTERRUPTED_EXIT_CODE
-        await say('^C\r\n')
-        return true
-      }
-      if (!(error instanceof Exit)) throw error
-      exitCode = error.exitCode
-      return false
+  for (;;) {
+    let prompt = `${folder.path || '/'} ${place.user.uid === 0 ? '#' : '$'} `
+    const nextLine = async (): Promise<string | undefined> => {
+      await task.out(prompt)
+      prompt = '> '
+      return lines.next()
     }
-  }
-  await say(prompt())
-  for await (const chunk of task.stdin) {
-    for (const char of Buffer.from(chunk).toString()) {
-      const code = char.codePointAt(0)!
-      if (terminal && code === CTRL_D && line === '') return exitCode
-      if (terminal && code === CTRL_C) {
-        await say('^C\r\n' + prompt())
-        line = ''
-      } else if (terminal && BACKSPACES.has(code)) {
-        if (line !== '') await say('\b \b')
-        line = line.slice(0, -1)
-      } else if (char === '\n' || (terminal && char === '\r')) {
-        await say('\r\n')
-        const script = line
-        line = ''
-        if (!(await run(script))) return exitCode
-        await say(prompt())
-      } else {
-        if (line.length >= MOST_LINE_CHARS) {
-          await task.err('sh: line is too long\n')
-          return 2
-        }
-        line += char
-        if (terminal) await say(char)
-      }
+    const interrupted = async (code: number): Promise<number> => {
+      await task.out('^C\n')
+      return code
     }
+    const steps = await orProblem(task, () => nextSteps(nextLine, place.yieldIfLong)).catch(
+      (error: unknown) => {
+        if (error instanceof Interrupted) return interrupted(exitCode)
+        throw error
+      },
+    )
+    if (steps === undefined) return exitCode
+    exitCode =
+      typeof steps === 'number'
+        ? steps
+        : await orProblem(task, () =>
+            runParsed(steps, { ...task, stdin: new TypedInput(lines) }, exitCode, defined),
+          ).catch((error: unknown) => {
+            if (error instanceof Interrupted) return interrupted(INTERRUPTED_EXIT_CODE)
+            throw error
+          })
   }
-  if (line !== '') await run(line)
-  return exitCode
 }
 
 function withReturns(text: string | Uint8Array): string {

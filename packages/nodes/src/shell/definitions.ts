@@ -1,4 +1,5 @@
 /** What a script has said it will need: functions, what it does upon signals, and the parameters that it was given. */
+import type { Process } from './process.ts'
 import type { Command } from './script.ts'
 
 /** Numbers of processes begin behind it. */
@@ -92,6 +93,15 @@ export class Definitions {
       this.parameters = outer
     }
   }
+}
+
+/** What commands of a script are given. */
+export interface Shell extends Omit<Process, 'args'> {
+  readonly defined: Definitions
+  /** What is asked whether it fails does not end the script by failing. */
+  readonly isAsked?: boolean
+  /** How many are around, in this script and shell. */
+  readonly loops?: number
 }
 
 /** `return` ends the function around it. */

@@ -1,4 +1,4 @@
-/** Streams of a command that go to and come from files: `>`, `>>`, `<`, `2>&1`. */
+/** Streams of a command that go to and come from files: `>`, `>>`, `<`, `<<`, `2>&1`. */
 import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import type { FileTree } from '../files/file-tree.ts'
@@ -19,8 +19,10 @@ export async function redirected(
   const { folder, place } = task
   let { stdin, out, err, isRead } = task
   for (const { from, mode, target } of redirections) {
-    const path = absolute(await expanded(target, context), folder.path)
-    if (mode === '&') {
+    const text = await expanded(target, context)
+    const path = absolute(text, folder.path)
+    if (mode === '<<') stdin = inputOf(Buffer.from(text))
+    else if (mode === '&') {
       if (from === 2) err = out
       else {
         isRead = false

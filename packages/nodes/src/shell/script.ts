@@ -22,8 +22,8 @@ export type Word = readonly Part[]
 
 export interface Redirection {
   readonly from: 0 | 1 | 2
-  /** `&`: where the other output goes. */
-  readonly mode: '<' | '>' | '>>' | '&'
+  /** `&`: where the other output goes; `<<`: the target is what is read. */
+  readonly mode: '<' | '<<' | '>' | '>>' | '&'
   readonly target: Word
 }
 

@@ -301,6 +301,11 @@ test('scripts: quotes, variables, exit codes, lists, pipes, redirections', async
       'x b c y b c\n< b c ><b><c>[] x\n',
       '',
     ],
+    ['false &&\necho a\ntrue ||\n\necho b; echo c |\n cat', 0, 'c\n', ''],
+    ['true &&', 2, '', 'sh: syntax error: unexpected "end of file"\n'],
+    ['true && ; echo', 2, '', 'sh: syntax error: unexpected ";"\n'],
+    ['&& echo', 2, '', 'sh: syntax error: unexpected "&&"\n'],
+    ['if true | then echo; fi', 2, '', 'sh: syntax error: unexpected "then"\n'],
     ['case a b', 2, '', 'sh: syntax error: missing "in"\n'],
     ['echo "if" \\if; "if" || echo none', 0, 'if if\nnone\n', 'sh: if: not found\n'],
     [

@@ -1,7 +1,10 @@
 /** Runs command lines in a simulated container. */
 import { Gathering } from '../files/gathered.ts'
 import { matchesGlob } from '../files/glob.ts'
-import { Definitions, Return, signalName } from './definitions.ts'
+import { leave, local, shift } from './built-in-commands.ts'
+import { Definitions, signalName } from './definitions.ts'
+import type { Shell } from './definitions.ts'
+import { exitCodeOf, orProblem } from './ends.ts'
 import { expanded, expandedAll, patternIn } from './expansion.ts'
 import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
@@ -11,7 +14,6 @@ import { Exit, UnknownCommand, nameOf } from './process.ts'
 import type { Process, TrapHandler } from './process.ts'
 import { redirected } from './redirection.ts'
 import { run } from './run-command.ts'
-import { parseScript } from './syntax.ts'
 import type {
   Command as ShellCommand,
   Loop,
@@ -20,19 +22,28 @@ import type {
   SimpleCommand,
   Step,
 } from './script.ts'
-import { SyntaxProblem } from './words.ts'
+import { parseScript } from './syntax.ts'
 
 /** What one command of a pipeline may hand to the next: they run one after the other. */
 const MOST_PIPED_BYTES = 32 * 2 ** 20
 
 /** A script of its own, with what it does at its end. */
-export async function runWholeScript(
+export function runWholeScript(
   script: string,
   task: Omit<Process, 'args'>,
   parameters: readonly string[],
 ): Promise<number> {
+  return toTheEnd(task, parameters, (defined) => runScript(script, task, 0, defined))
+}
+
+/** Also what `trap` for EXIT asks for. */
+export async function toTheEnd(
+  task: Omit<Process, 'args'>,
+  parameters: readonly string[],
+  act: (defined: Definitions) => Promise<number>,
+): Promise<number> {
   const defined = new Definitions(parameters)
-  const exitCode = await exitCodeOf(() => runScript(script, task, 0, defined))
+  const exitCode = await exitCodeOf(() => act(defined))
   const last = defined.traps.get('EXIT')
   if (last === undefined) return exitCode
   return exitCodeOf(async () => {
@@ -41,38 +52,23 @@ export async function runWholeScript(
   })
 }
 
-async function exitCodeOf(act: () => Promise<number>): Promise<number> {
-  try {
-    return await act()
-  } catch (error) {
-    if (error instanceof Exit || error instanceof Return) return error.exitCode
-    throw error
-  }
-}
-
 /** A script; the streams and the folder are shared by its commands. */
-export async function runScript(
+async function runScript(
   script: string,
   task: Omit<Process, 'args'>,
-  lastExitCode = 0,
-  defined = new Definitions(),
+  lastExitCode: number,
+  defined: Definitions,
 ): Promise<number> {
-  try {
-    return await runSteps(parseScript(script), { ...task, loops: 0, defined }, lastExitCode)
-  } catch (error) {
-    if (!(error instanceof SyntaxProblem)) throw error
-    task.place.onUnknown?.(error.message)
-    await task.err(`${nameOf(task)}: ${error.message}\n`)
-    return 2
-  }
+  return orProblem(task, () => runParsed(parseScript(script), task, lastExitCode, defined))
 }
 
-interface Shell extends Omit<Process, 'args'> {
-  readonly defined: Definitions
-  /** What is asked whether it fails does not end the script by failing. */
-  readonly isAsked?: boolean
-  /** How many are around, in this script and shell. */
-  readonly loops?: number
+export function runParsed(
+  steps: readonly Step[],
+  task: Omit<Process, 'args'>,
+  lastExitCode: number,
+  defined: Definitions,
+): Promise<number> {
+  return runSteps(steps, { ...task, loops: 0, defined }, lastExitCode)
 }
 
 async function runSteps(
@@ -86,7 +82,9 @@ async function runSteps(
     if ((when === '&&' && exitCode !== 0) || (when === '||' && exitCode === 0)) continue
     if (inBackground) {
       task.place.onBackground?.()
-      task.defined.begin(runSubshell([{ ...step, inBackground: false }], task, exitCode))
+      // Nobody types for it.
+      const own = { ...task, stdin: inputOf(new Uint8Array(0)) }
+      task.defined.begin(runSubshell([{ ...step, inBackground: false }], own, exitCode))
       exitCode = 0
       continue
     }
@@ -303,25 +301,6 @@ async function wait(numbers: readonly string[], task: Shell): Promise<number> {
   for (const number of numbers) exitCode = await task.defined.job(Number(number))
   if (numbers.length === 0) await task.defined.allJobs()
   return exitCode
-}
-
-/** Variables are those of the whole script: most scripts do not mind. */
-function local(args: readonly string[], { environment }: Shell): number {
-  for (const arg of args) {
-    const [name = '', ...value] = arg.split('=')
-    environment.set(name, value.join('='))
-  }
-  return 0
-}
-
-function leave([code]: readonly string[], _: Shell, lastExitCode: number): never {
-  throw new Return(code === undefined ? lastExitCode : Number(code) & 255)
-}
-
-function shift([count = '1']: readonly string[], { defined }: Shell): number {
-  if (Number(count) > defined.parameters.length) return 1
-  defined.parameters = defined.parameters.slice(Number(count))
-  return 0
 }
 
 /** `trap SCRIPT SIGNAL...`; `-` in the place of the script: as if there was none. */

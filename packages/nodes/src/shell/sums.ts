@@ -1,5 +1,5 @@
 /** `$(( ))`: whole numbers of 64 bits, as sh reckons with them: what is larger begins anew from the other end. */
-import { SyntaxProblem } from './words.ts'
+import { SyntaxProblem } from './syntax-problem.ts'
 
 type Operation = (left: bigint, right: bigint) => bigint
 

@@ -1,5 +1,5 @@
 /**
- * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, `;`, `&&`, `||`, `!`, `if`,
+ * The part of sh that short scripts are written in: words, quotes, variables, pipes, redirections, here documents, `;`, `&&`, `||`, `!`, `if`,
  * `for`, `while`, `until`, `case`, groups, functions.
  */
 import type {
@@ -15,15 +15,17 @@ import type {
   Step,
   Word,
 } from './script.ts'
-import { SyntaxProblem, tokensOf } from './words.ts'
+import { SyntaxProblem, Unfinished } from './syntax-problem.ts'
+import { tokensOf } from './words.ts'
 import type { Token } from './words.ts'
 
 /** Words that end what is around them, or that are not known, where a command could begin. */
 const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'])
 const FUNCTION_NAME = /^[A-Za-z_][\w-]*$/
 
-export function parseScript(script: string): readonly Step[] {
-  const parser = new Parser(tokensOf(script, parseScript))
+/** `isAll`: nothing follows; otherwise a script that is not at its end throws Unfinished. Throws SyntaxProblem. */
+export function parseScript(script: string, isAll = true): readonly Step[] {
+  const parser = new Parser(tokensOf(script, { isAll, parse: (inner) => parseScript(inner) }))
   const steps = parser.steps()
   parser.expectEnd()
   return steps
@@ -40,31 +42,35 @@ class Parser {
   /** Up to a word or a parenthesis that ends what is around. */
   steps(): readonly Step[] {
     const steps: Step[] = []
-    let when: Step['when'] = ';'
+    let isJoinable = false
     for (;;) {
       const operator = this.#operator()
-      if (operator === ';' || operator === '\n' || operator === '&&' || operator === '||') {
-        when = operator === '\n' ? ';' : operator
+      if (operator === ')' || operator === ';;' || this.#isEnd()) return steps
+      if (operator === ';' || operator === '\n') {
+        isJoinable = false
         this.#at++
-      } else if (operator === ')' || operator === ';;' || this.#isEnd()) {
-        return steps
       } else if (operator === '|') {
-        throw new SyntaxProblem('syntax error: unexpected "|"')
+        throw this.#unexpected()
       } else if (operator === '&') {
         const last = steps.pop()
-        if (last === undefined) throw new SyntaxProblem('syntax error: unexpected "&"')
+        if (last === undefined) throw this.#unexpected()
         steps.push({ ...last, inBackground: true })
-        when = ';'
+        isJoinable = false
         this.#at++
+      } else if (operator === '&&' || operator === '||') {
+        if (!isJoinable) throw this.#unexpected()
+        this.#at++
+        this.#skipBreaks()
+        steps.push({ when: operator, ...this.#pipeline() })
       } else {
-        steps.push({ when, ...this.#pipeline() })
+        steps.push({ when: ';', ...this.#pipeline() })
+        isJoinable = true
       }
     }
   }
 
   expectEnd(): void {
-    if (this.#at < this.#tokens.length)
-      throw new SyntaxProblem(`syntax error: unexpected "${this.#operator() ?? this.#keyword()}"`)
+    if (this.#at < this.#tokens.length) throw this.#unexpected()
   }
 
   #pipeline(): Pick<Step, 'isInverted' | 'pipeline'> {
@@ -73,12 +79,14 @@ class Parser {
     const pipeline = [this.#command()]
     while (this.#operator() === '|') {
       this.#at++
+      this.#skipBreaks()
       pipeline.push(this.#command())
     }
     return { isInverted, pipeline }
   }
 
   #command(): Command {
+    if (this.#isEnd()) throw this.#unexpected()
     const command = this.#compound()
     if (command === undefined) return this.#simpleCommand()
     const redirections: Redirection[] = []
@@ -182,8 +190,7 @@ class Parser {
 
   #word(): Word {
     const token = this.#token()
-    if (token?.kind !== 'word')
-      throw new SyntaxProblem(`syntax error: unexpected "${token?.text ?? 'end of file'}"`)
+    if (token?.kind !== 'word') throw this.#unexpected()
     this.#at++
     return token.word
   }
@@ -216,13 +223,14 @@ class Parser {
       if (assignment !== undefined) assignments.push(assignment)
       else words.push(token.word)
     }
-    if (assignments.length + words.length + redirections.length === 0)
-      throw new SyntaxProblem(`syntax error: unexpected "${this.#operator() ?? 'end of file'}"`)
+    if (assignments.length + words.length + redirections.length === 0) throw this.#unexpected()
     return { assignments, words, redirections }
   }
 
   #redirection(text: string): Redirection {
+    const document = this.#document()
     this.#at++
+    if (document !== undefined) return { from: 0, mode: '<<', target: document.text }
     if (text.includes('&')) return { from: text === '2>&1' ? 2 : 1, mode: '&', target: [] }
     const target = this.#token()
     this.#at++
@@ -235,9 +243,24 @@ class Parser {
   }
 
   #expect(text: string): void {
-    if ((this.#operator() ?? this.#keyword()) !== text)
-      throw new SyntaxProblem(`syntax error: missing "${text}"`)
+    if ((this.#operator() ?? this.#keyword()) !== text) {
+      const message = `syntax error: missing "${text}"`
+      if (this.#token() !== undefined) throw new SyntaxProblem(message)
+      // A choice of `case` may also end with `esac`.
+      throw text === ';;' ? new Unfinished(message) : Unfinished.until(text, message)
+    }
     this.#at++
+  }
+
+  #unexpected(): SyntaxProblem {
+    const text = this.#operator() ?? this.#keyword()
+    if (this.#token() === undefined) return new Unfinished('syntax error: unexpected "end of file"')
+    return new SyntaxProblem(`syntax error: unexpected "${text ?? 'word'}"`)
+  }
+
+  #document(): { readonly text: Word } | undefined {
+    const token = this.#token()
+    return token?.kind === 'operator' ? token.document : undefined
   }
 
   #token(): Token | undefined {
@@ -263,7 +286,7 @@ class Parser {
 }
 
 function isRedirection(text: string): boolean {
-  return text.includes('>') || text === '<'
+  return text.includes('>') || text.startsWith('<')
 }
 
 function assignmentOf(word: Word): { name: string; value: Word } | undefined {

@@ -1,11 +1,25 @@
 /** Words of sh: quotes, variables, `$( )` and `$(( ))`, and the operators between them. */
+import { endsWith, hereDocumentAt, textAt, textOf } from './here-documents.ts'
+import type { HereDocument } from './here-documents.ts'
+import { closingParenthesis } from './parentheses.ts'
 import type { Asked, Part, Step, Word } from './script.ts'
-
-export class SyntaxProblem extends Error {}
+import { SyntaxProblem, Unfinished } from './syntax-problem.ts'
 
 export type Token =
   | { readonly kind: 'word'; readonly word: Word }
-  | { readonly kind: 'operator'; readonly text: string }
+  | {
+      readonly kind: 'operator'
+      readonly text: string
+      /** The here document that it asks for. */
+      readonly document?: { readonly text: Word }
+    }
+
+interface Reading {
+  /** Nothing follows. Otherwise what is not at its end throws Unfinished. */
+  readonly isAll: boolean
+  /** Scripts within `$( )`. */
+  parse(script: string): readonly Step[]
+}
 
 const OPERATORS = [
   '2>&1',
@@ -18,6 +32,8 @@ const OPERATORS = [
   '||',
   '>>',
   '>',
+  '<<-',
+  '<<',
   '<',
   '|',
   ';;',
@@ -28,30 +44,36 @@ const OPERATORS = [
   ')',
 ]
 
-/** `parse`: of the scripts within `$( )`. Throws SyntaxProblem. */
-export function tokensOf(
-  script: string,
-  parse: (script: string) => readonly Step[],
-): readonly Token[] {
-  return new Lexer(script, parse).tokens()
+/** Throws SyntaxProblem. */
+export function tokensOf(script: string, reading: Reading): readonly Token[] {
+  return new Lexer(script, reading).tokens()
 }
 
 class Lexer {
   readonly #script: string
-  readonly #parse: (script: string) => readonly Step[]
+  readonly #reading: Reading
   readonly #tokens: Token[] = []
+  /** Their texts begin at the next line. */
+  #documents: { readonly of: HereDocument; readonly text: Part[] }[] = []
   #word: Part[] | undefined
   #at = 0
 
-  constructor(script: string, parse: (script: string) => readonly Step[]) {
+  constructor(script: string, reading: Reading) {
     this.#script = script
-    this.#parse = parse
+    this.#reading = reading
   }
 
   tokens(): readonly Token[] {
     while (this.#at < this.#script.length) this.#next()
     this.#endWord()
+    this.#takeDocuments()
     return this.#tokens
+  }
+
+  /** Of a here document: variables and the like have their meaning, quotes do not. */
+  text(): readonly Part[] {
+    while (this.#at < this.#script.length) this.#quotedPiece('\\$`')
+    return this.#word ?? []
   }
 
   #next(): void {
@@ -76,43 +98,86 @@ class Lexer {
     if (operator === undefined) {
       this.#append({ text: char })
       this.#at++
-    } else {
-      this.#endWord()
-      this.#tokens.push({ kind: 'operator', text: operator })
-      this.#at += operator.length
+      return
+    }
+    this.#endWord()
+    if (operator.startsWith('<<')) {
+      this.#askForDocument(operator)
+      return
+    }
+    this.#tokens.push({ kind: 'operator', text: operator })
+    this.#at += operator.length
+    if (operator === '\n') this.#takeDocuments()
+  }
+
+  #askForDocument(operator: string): void {
+    const document = hereDocumentAt(this.#script, this.#at)
+    if (document === undefined)
+      throw new SyntaxProblem(`syntax error: "${operator}" without a word behind it`)
+    const text: Part[] = []
+    this.#documents.push({ of: document, text })
+    this.#tokens.push({ kind: 'operator', text: '<<', document: { text } })
+    this.#at = document.end
+  }
+
+  /** At the beginning of a line, or at the end of the script. */
+  #takeDocuments(): void {
+    for (const { of, text } of this.#documents.splice(0)) {
+      const found = textAt(of, this.#script, this.#at)
+      if (found === undefined && !this.#reading.isAll)
+        throw new Unfinished(`syntax error: here document without "${of.delimiter}"`, (line) =>
+          endsWith(of, line),
+        )
+      // As dash and busybox have it, it ends with the script.
+      const { text: lines, end } = found ?? {
+        text: textOf(of, this.#script.slice(this.#at)),
+        end: this.#script.length,
+      }
+      this.#at = end
+      if (of.isQuoted) text.push({ text: lines, quoted: true })
+      else text.push(...new Lexer(lines, { ...this.#reading, isAll: true }).text())
     }
   }
 
   #singleQuoted(): void {
     const end = this.#script.indexOf("'", this.#at + 1)
-    if (end === -1) throw new SyntaxProblem('syntax error: unterminated quoted string')
+    if (end === -1) throw unterminatedQuote("'")
     this.#append({ text: this.#script.slice(this.#at + 1, end), quoted: true })
     this.#at = end + 1
   }
 
   #doubleQuoted(): void {
-    const script = this.#script
     this.#append({ text: '', quoted: true })
-    for (this.#at++; script[this.#at] !== '"';) {
-      if (this.#at >= script.length)
-        throw new SyntaxProblem('syntax error: unterminated quoted string')
-      if (this.#skipContinuation() || this.#substitution(true)) continue
-      const escaped = script[this.#at] === '\\' && '"\\$`'.includes(script[this.#at + 1] ?? ' ')
-      this.#append({ text: script[this.#at + (escaped ? 1 : 0)]!, quoted: true })
-      this.#at += escaped ? 2 : 1
+    for (this.#at++; this.#script[this.#at] !== '"';) {
+      if (this.#at >= this.#script.length) throw unterminatedQuote('"')
+      this.#quotedPiece('"\\$`')
     }
     this.#at++
+  }
+
+  /** A backslash takes only some characters as they are. */
+  #quotedPiece(escapable: string): void {
+    if (this.#skipContinuation() || this.#substitution(true)) return
+    PLAIN.lastIndex = this.#at
+    const [plain] = PLAIN.exec(this.#script) ?? []
+    const isEscaped =
+      this.#script[this.#at] === '\\' && escapable.includes(this.#script[this.#at + 1] ?? ' ')
+    const text = plain ?? this.#script[this.#at + (isEscaped ? 1 : 0)]!
+    this.#append({ text, quoted: true })
+    this.#at += isEscaped ? 2 : text.length
   }
 
   /** A line that ends with a backslash goes on in the next as if there was no break. */
   #skipContinuation(): boolean {
     if (!this.#script.startsWith(CONTINUATION, this.#at)) return false
     this.#at += CONTINUATION.length
+    if (this.#at >= this.#script.length && !this.#reading.isAll)
+      throw new Unfinished('syntax error: unexpected end of file')
     return true
   }
 
   #substitution(quoted: boolean): boolean {
-    const found = substitutionAt(this.#script, this.#at, quoted, this.#parse)
+    const found = substitutionAt(this.#script, this.#at, quoted, this.#reading)
     if (found === undefined) return false
     this.#append(found.part)
     this.#at = found.end
@@ -135,6 +200,12 @@ class Lexer {
 }
 
 const CONTINUATION = '\\\n'
+/** Within double quotes and here documents. */
+const PLAIN = /[^\\$`"]+/y
+
+function unterminatedQuote(quote: string): Unfinished {
+  return Unfinished.until(quote, 'syntax error: unterminated quoted string')
+}
 
 /** A digit belongs to a redirection only at the start of a word. */
 function operatorAt(script: string, at: number, atWordStart: boolean): string | undefined {
@@ -151,13 +222,13 @@ function substitutionAt(
   script: string,
   at: number,
   quoted: boolean,
-  parse: (script: string) => readonly Step[],
+  { parse }: Reading,
 ): { readonly part: Part; readonly end: number } | undefined {
   if (script[at] !== '$' && script[at] !== '`') return undefined
   // The older form of `$( )`.
   if (script[at] === '`') {
     const [whole, inner = ''] = /^`((?:[^`\\]|\\.)*)`/s.exec(script.slice(at)) ?? []
-    if (whole === undefined) throw new SyntaxProblem('syntax error: unterminated "`"')
+    if (whole === undefined) throw Unfinished.until('`', 'syntax error: unterminated "`"')
     const part = { script: parse(inner.replaceAll(/\\([`$\\])/g, '$1')), quoted }
     return { part, end: at + whole.length }
   }
@@ -181,19 +252,4 @@ function substitutionAt(
   const asked = { operator: operator as Asked['operator'], text, emptyIsNone: colon === ':' }
   const part = { variable, quoted, ...(operator === undefined ? {} : { asked }) }
   return { part, end: at + whole.length }
-}
-
-/** Of the parenthesis at `open`; those within quotes do not count. */
-function closingParenthesis(script: string, open: number): number {
-  let depth = 0
-  let quote = ''
-  for (let at = open; at < script.length; at++) {
-    const char = script[at]!
-    if (char === '\\' && quote !== "'") at++
-    else if (quote !== '') quote = char === quote ? '' : quote
-    else if (char === "'" || char === '"') quote = char
-    else if (char === '(') depth++
-    else if (char === ')' && --depth === 0) return at
-  }
-  throw new SyntaxProblem('syntax error: unterminated "$("')
 }
