@@ -42,6 +42,13 @@ export function systemOf(image = ''): string {
     : release(system, name, system)
 }
 
+const DASH = /^(?:debian|ubuntu)$/
+
+/** Whether its `sh` is known to be dash, which has nothing of bash; others are busybox, or bash by that name. */
+export function hasDash(image = ''): boolean {
+  return DASH.test(repositoryName(image))
+}
+
 function release(name: string, id: string, prettyName: string): string {
   return `NAME="${name}"\nID=${id}\nPRETTY_NAME="${prettyName}"\n`
 }

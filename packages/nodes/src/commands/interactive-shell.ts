@@ -15,7 +15,7 @@ export function shellOfInput(task: Process, parameters: readonly string[]): Prom
 
 /** What a command does not read is the next one: nothing is read ahead. */
 function fromInput(task: Process, parameters: readonly string[]): Promise<number> {
-  const { stdin, place } = task
+  const { stdin } = task
   const tooLong = (): Error => new FileError('line is too long')
   const nextLine = async (): Promise<string | undefined> => {
     const { text, isWhole } = await stdin.line(MOST_COMMAND_CHARS, tooLong)
@@ -26,7 +26,7 @@ function fromInput(task: Process, parameters: readonly string[]): Promise<number
     orProblem(task, async () => {
       let exitCode = 0
       for (;;) {
-        const steps = await nextSteps(nextLine, place.yieldIfLong)
+        const steps = await nextSteps(nextLine, task)
         if (steps === undefined) return exitCode
         exitCode = await runParsed(steps, task, exitCode, defined)
       }
@@ -57,12 +57,10 @@ async function prompted(task: Process, lines: TypedLines, defined: Definitions):
       await task.out('^C\n')
       return code
     }
-    const steps = await orProblem(task, () => nextSteps(nextLine, place.yieldIfLong)).catch(
-      (error: unknown) => {
-        if (error instanceof Interrupted) return interrupted(exitCode)
-        throw error
-      },
-    )
+    const steps = await orProblem(task, () => nextSteps(nextLine, task)).catch((error: unknown) => {
+      if (error instanceof Interrupted) return interrupted(exitCode)
+      throw error
+    })
     if (steps === undefined) return exitCode
     exitCode =
       typeof steps === 'number'

@@ -6,6 +6,7 @@ import { sleep } from '@gyropilot/foundation'
 import type { Clock } from '@gyropilot/foundation'
 import { yieldIfLong } from '@gyropilot/runtime'
 import type { ScriptedLine } from '../behavior/behavior.ts'
+import { hasDash } from '../behavior/image-facts.ts'
 import { programOf } from '../behavior/image-program.ts'
 import { repositoryName } from '../behavior/usual-run.ts'
 import { cgroupMount } from './cgroup-files.ts'
@@ -356,6 +357,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     askServer: (path: string) => place.client.raw({ method: 'GET', path }),
     files: await filesOf(place),
     filesNow: async () => filesOf({ ...place, pod: (await podNow(place)) ?? pod }),
+    hasDash: hasDash(container.image),
     hostname: hostnameOf(pod, nodeName),
     user: userOf(pod, container),
     program: program || (container.image ?? ''),

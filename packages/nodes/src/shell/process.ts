@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly files: FileTree
   /** With what volumes show by now; a program sees `files` as they were when it began. Absent: they do not change. */
   filesNow?(): Promise<FileTree>
+  /** Its `sh` is dash. Absent: it has what busybox and bash have. */
+  readonly hasDash?: boolean
   readonly hostname: string
   readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] }
   /** The container's own command line. */
@@ -64,6 +66,10 @@ export interface Process {
   readonly folder: { path: string }
   /** Of the shell around it; `set` changes them. */
   readonly options: ShellOptions
+}
+
+export function isDash({ called = 'sh', place }: Pick<Process, 'called' | 'place'>): boolean {
+  return place.hasDash === true && /(?:^|\/)sh$/.test(called)
 }
 
 export function nameOf({ shell = 'sh' }: Pick<Process, 'shell'>): string {

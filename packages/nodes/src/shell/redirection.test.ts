@@ -19,6 +19,10 @@ for (const [script, expected] of [
     'a\nls: /no: No such file or directory\nb\n',
   ],
   ['{ echo a >&2; echo b; } 2> /e/f; cat /e/f', 'b\na\n'],
+  ['{ echo a; ls /no; } &> /e/f; cat /e/f', 'a\nls: /no: No such file or directory\n'],
+  ['echo a > /e/f; ls /no &>>/e/f; cat /e/f', 'a\nls: /no: No such file or directory\n'],
+  ['if ls /no &>/dev/null; then echo yes; fi; &> /e/f ls /no; wc -l < /e/f', '1\n'],
+  ['echo $(ls /no &> /e/f) a=1&>/e/f; cat /e/f; echo b & wait', 'a=1\nb\n'],
   [
     'echo never > /ro/f; echo > /no/f; echo > /e; echo $?',
     "sh: can't create /ro/f: Read-only file system\nsh: can't create /no/f: No such file or directory\nsh: can't create /e: Is a directory\n1\n",
@@ -26,6 +30,21 @@ for (const [script, expected] of [
   ['touch /e/n > /no/f; ls /e', "sh: can't create /no/f: No such file or directory\n"],
 ] as const)
   test(script, async () => assert.equal(await saidWith({}, script), expected))
+
+test('`&>` is an ampersand and a redirection where the shell is dash', async () => {
+  const script =
+    'echo hi &> /f; wait; ls /; sh -c "$X"; bash -c "$X"; echo "$X" | sh; chmod +x /s; /s'
+  let said = ''
+  const add = async (text: string | Uint8Array): Promise<void> =>
+    void (said += typeof text === 'string' ? text : Buffer.from(text).toString())
+  const root = new FileStore()
+  const X = 'echo in &> /dev/null; wait'
+  root.set('/s', Buffer.from(`#!/bin/bash\n${X}\n`))
+  const place = { ...placeWith(new FileTree(root, [])), hasDash: true }
+  const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
+  await runCommand(['/bin/sh', '-c', script], streams, place, new Map([['X', X]]))
+  assert.equal(said, 'hi\nf\ns\nin\nin\n')
+})
 
 test('a loop that goes on has written what it has said so far', async () => {
   const root = new FileStore()

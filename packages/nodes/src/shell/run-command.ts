@@ -69,5 +69,5 @@ async function runFile(
   const command = shell === undefined ? undefined : commands.get(shell)
   if (command === undefined) throw new UnknownCommand(name)
   const flags = options.split(/\s+/).filter((flag) => flag !== '')
-  return command({ ...task, args: [...flags, path, ...args], called: name })
+  return command({ ...task, args: [...flags, path, ...args], called: shell })
 }

@@ -10,7 +10,7 @@ import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './loops.ts'
 import type { Round } from './loops.ts'
-import { Exit, UnknownCommand, nameOf } from './process.ts'
+import { Exit, UnknownCommand, isDash, nameOf } from './process.ts'
 import type { Process, TrapHandler } from './process.ts'
 import { redirected } from './redirection.ts'
 import { run } from './run-command.ts'
@@ -59,7 +59,9 @@ async function runScript(
   lastExitCode: number,
   defined: Definitions,
 ): Promise<number> {
-  return orProblem(task, () => runParsed(parseScript(script), task, lastExitCode, defined))
+  return orProblem(task, () =>
+    runParsed(parseScript(script, isDash(task)), task, lastExitCode, defined),
+  )
 }
 
 export function runParsed(

@@ -24,8 +24,9 @@ const ENDS = new Set(['then', 'elif', 'else', 'fi', 'do', 'done', 'esac', '}'])
 const FUNCTION_NAME = /^[A-Za-z_][\w-]*$/
 
 /** `isAll`: nothing follows; otherwise a script that is not at its end throws Unfinished. Throws SyntaxProblem. */
-export function parseScript(script: string, isAll = true): readonly Step[] {
-  const parser = new Parser(tokensOf(script, { isAll, parse: (inner) => parseScript(inner) }))
+export function parseScript(script: string, isDash = false, isAll = true): readonly Step[] {
+  const parse = (inner: string): readonly Step[] => parseScript(inner, isDash)
+  const parser = new Parser(tokensOf(script, { isAll, isDash, parse }))
   const steps = parser.steps()
   parser.expectEnd()
   return steps
@@ -91,7 +92,7 @@ class Parser {
     if (command === undefined) return this.#simpleCommand()
     const redirections: Redirection[] = []
     for (let text = this.#redirector(); text !== undefined; text = this.#redirector())
-      redirections.push(this.#redirection(text))
+      redirections.push(...this.#redirection(text))
     return redirections.length === 0 ? command : { redirected: command, redirections }
   }
 
@@ -215,7 +216,7 @@ class Parser {
     for (let token = this.#token(); token !== undefined; token = this.#token()) {
       if (token.kind === 'operator') {
         if (!isRedirection(token.text)) break
-        redirections.push(this.#redirection(token.text))
+        redirections.push(...this.#redirection(token.text))
         continue
       }
       this.#at++
@@ -227,19 +228,20 @@ class Parser {
     return { assignments, words, redirections }
   }
 
-  #redirection(text: string): Redirection {
+  #redirection(text: string): readonly Redirection[] {
     const document = this.#document()
     this.#at++
-    if (document !== undefined) return { from: 0, mode: '<<', target: document.text }
-    if (text.includes('&')) return { from: text === '2>&1' ? 2 : 1, mode: '&', target: [] }
+    if (document !== undefined) return [{ from: 0, mode: '<<', target: document.text }]
+    if (/&\d/.test(text)) return [{ from: text === '2>&1' ? 2 : 1, mode: '&', target: [] }]
     const target = this.#token()
     this.#at++
     if (target?.kind !== 'word') throw new SyntaxProblem('syntax error: unexpected newline')
-    return {
+    const one: Redirection = {
       from: text === '<' ? 0 : text.startsWith('2') ? 2 : 1,
-      mode: text.replace(/^\d/, '') as Redirection['mode'],
+      mode: text.replace(/^[\d&]/, '') as Redirection['mode'],
       target: target.word,
     }
+    return text.startsWith('&') ? [one, { from: 2, mode: '&', target: [] }] : [one]
   }
 
   #expect(text: string): void {

@@ -1,4 +1,6 @@
 /** Commands out of lines that come one after the other. */
+import { isDash } from './process.ts'
+import type { Process } from './process.ts'
 import type { Step } from './script.ts'
 import { SyntaxProblem, Unfinished } from './syntax-problem.ts'
 import { parseScript } from './syntax.ts'
@@ -12,22 +14,22 @@ export const MOST_COMMAND_CHARS = 1_048_576
  */
 export async function nextSteps(
   nextLine: () => Promise<string | undefined>,
-  yieldIfLong: () => Promise<void> | undefined,
+  task: Pick<Process, 'called' | 'place'>,
 ): Promise<readonly Step[] | undefined> {
   let script = ''
   let mayEnd: Unfinished['mayEnd'] = () => true
   for (;;) {
     const line = await nextLine()
-    if (line === undefined) return script === '' ? undefined : parseScript(script)
+    if (line === undefined) return script === '' ? undefined : parseScript(script, isDash(task))
     script += line
     if (script.length > MOST_COMMAND_CHARS) throw new SyntaxProblem('command is too long')
     if (!mayEnd(line)) continue
     try {
-      return parseScript(script, false)
+      return parseScript(script, isDash(task), false)
     } catch (error) {
       if (!(error instanceof Unfinished)) throw error
       ;({ mayEnd } = error)
     }
-    await yieldIfLong()
+    await task.place.yieldIfLong()
   }
 }

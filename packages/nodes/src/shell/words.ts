@@ -17,11 +17,15 @@ export type Token =
 interface Reading {
   /** Nothing follows. Otherwise what is not at its end throws Unfinished. */
   readonly isAll: boolean
+  readonly isDash: boolean
   /** Scripts within `$( )`. */
   parse(script: string): readonly Step[]
 }
 
+/** bash and busybox have them; to dash they are an ampersand and a redirection. */
+const BOTH = ['&>>', '&>']
 const OPERATORS = [
+  ...BOTH,
   '2>&1',
   '1>&2',
   '>&2',
@@ -94,7 +98,7 @@ class Lexer {
   }
 
   #operatorOrText(char: string): void {
-    const operator = operatorAt(this.#script, this.#at, this.#word === undefined)
+    const operator = operatorAt(this.#script, this.#at, this.#word === undefined, this.#reading)
     if (operator === undefined) {
       this.#append({ text: char })
       this.#at++
@@ -208,9 +212,17 @@ function unterminatedQuote(quote: string): Unfinished {
 }
 
 /** A digit belongs to a redirection only at the start of a word. */
-function operatorAt(script: string, at: number, atWordStart: boolean): string | undefined {
+function operatorAt(
+  script: string,
+  at: number,
+  atWordStart: boolean,
+  { isDash }: Reading,
+): string | undefined {
   return OPERATORS.find(
-    (operator) => script.startsWith(operator, at) && (atWordStart || !/^\d/.test(operator)),
+    (operator) =>
+      script.startsWith(operator, at) &&
+      (atWordStart || !/^\d/.test(operator)) &&
+      !(isDash && BOTH.includes(operator)),
   )
 }
 
