@@ -59,7 +59,9 @@ for (const [script, expected] of [
   ["trap 'echo bye' 0; exit 3", 'bye\n(3)'],
   ["trap 'exit 4' EXIT; exit 3", '(4)'],
   ["trap 'echo bye' EXIT; trap - EXIT; echo hi", 'hi\n'],
-  ["(trap 'echo never' EXIT); trap 'echo $A' EXIT; A=late", 'late\n'],
+  ["(trap 'echo inner' EXIT; echo in); trap 'echo $A' EXIT; A=late", 'in\ninner\nlate\n'],
+  ["trap 'echo outer' EXIT; (echo in); { trap 'echo $?' EXIT; exit 3; } | cat", 'in\n3\nouter\n'],
+  ["X=$(trap 'echo b' EXIT; echo a); echo $X; (trap 'exit 4' EXIT); echo $?", 'a b\n4\n'],
 ] as const)
   test(script, async () => {
     const { said } = await run(['sh', '-c', script])

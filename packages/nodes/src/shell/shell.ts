@@ -36,14 +36,22 @@ export function runWholeScript(
   return toTheEnd(task, parameters, (defined) => runScript(script, task, 0, defined))
 }
 
-/** Also what `trap` for EXIT asks for. */
-export async function toTheEnd(
+export function toTheEnd(
   task: Omit<Process, 'args'>,
   parameters: readonly string[],
   act: (defined: Definitions) => Promise<number>,
 ): Promise<number> {
   const defined = new Definitions(parameters)
-  const exitCode = await exitCodeOf(() => act(defined))
+  return withLast(task, defined, () => act(defined))
+}
+
+/** Also what `trap` for EXIT asks for. */
+async function withLast(
+  task: Omit<Process, 'args'>,
+  defined: Definitions,
+  act: () => Promise<number>,
+): Promise<number> {
+  const exitCode = await exitCodeOf(act)
   const last = defined.traps.get('EXIT')
   if (last === undefined) return exitCode
   return exitCodeOf(async () => {
@@ -231,7 +239,7 @@ function inSubshell(task: Shell, act: (own: Shell) => Promise<number>): Promise<
     defined: task.defined.copy(),
     loops: 0,
   }
-  return exitCodeOf(() => act(own))
+  return withLast(own, own.defined, () => act(own))
 }
 
 async function runSimple(
