@@ -97,7 +97,8 @@ test('with a terminal', async () => {
 
 test('a long command on the input costs no more than a few of its readings', async () => {
   const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n}`)
-  const text = `cat <<EOF | wc -l\n${lines.join('\n')}\nEOF\nif true; then\n${lines.map((line) => `: ${line}`).join('\n')}\nfi\necho on\n`
+  const choices = lines.slice(0, 5_000).map((line) => `  "${line}") : \${A} ;;`)
+  const text = `f() {\ncase a in\n${choices.join('\n')}\nesac\n}\ncat <<EOF | wc -l\n${lines.join('\n')}\nEOF\nif true; then\n${lines.map((line) => `: ${line}`).join('\n')}\nfi\necho on\n`
   const before = process.cpuUsage()
   assert.equal(await said(['sh'], [text]), '20000\non\n')
   const { user, system } = process.cpuUsage(before)

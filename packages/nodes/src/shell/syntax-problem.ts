@@ -16,4 +16,9 @@ export class Unfinished extends SyntaxProblem {
   static until(text: string, message: string): Unfinished {
     return new Unfinished(message, (line) => line.includes(text))
   }
+
+  /** It ends at that word, such as `fi`. */
+  static untilWord(word: string, message: string): Unfinished {
+    return new Unfinished(message, (line) => line.split(/[\s;&|()<>]+/).includes(word))
+  }
 }

@@ -178,6 +178,8 @@ class Parser {
     this.#expect('in')
     const choices: { patterns: readonly Word[]; steps: readonly Step[] }[] = []
     for (this.#skipBreaks(); this.#keyword() !== 'esac'; this.#skipBreaks()) {
+      if (this.#token() === undefined)
+        throw Unfinished.untilWord('esac', 'syntax error: missing "esac"')
       if (this.#operator() === '(') this.#at++
       const patterns = [this.#word()]
       for (; this.#operator() === '|'; patterns.push(this.#word())) this.#at++
@@ -248,8 +250,8 @@ class Parser {
     if ((this.#operator() ?? this.#keyword()) !== text) {
       const message = `syntax error: missing "${text}"`
       if (this.#token() !== undefined) throw new SyntaxProblem(message)
-      // A choice of `case` may also end with `esac`.
-      throw text === ';;' ? new Unfinished(message) : Unfinished.until(text, message)
+      if (text === ')') throw Unfinished.until(text, message)
+      throw Unfinished.untilWord(text === ';;' ? 'esac' : text, message)
     }
     this.#at++
   }
