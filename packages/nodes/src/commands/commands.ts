@@ -109,11 +109,14 @@ async function longLine({ place }: Process, path: string, name: string): Promise
 }
 
 const environmentCommand: Command = async (task) => {
-  const { args, environment, out } = task
+  const { args, environment, folder, out } = task
   for (const [index, arg] of args.entries()) {
     const assignment = /^([A-Za-z_]\w*)=(.*)$/s.exec(arg)
     if (assignment !== null) environment.set(assignment[1]!, assignment[2]!)
-    else return runCommand(args.slice(index), task, task.place, environment)
+    else {
+      const place = { ...task.place, folder: folder.path }
+      return runCommand(args.slice(index), task, place, environment)
+    }
   }
   for (const [name, value] of environment) await out(`${name}=${value}\n`)
   return 0

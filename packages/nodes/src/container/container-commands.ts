@@ -16,7 +16,7 @@ import { COMMANDS } from '../commands/commands.ts'
 import { NETWORK_COMMANDS } from '../network-commands/network-commands.ts'
 import type { Machine } from '../shell/machine.ts'
 import type { Incoming, Network } from '../shell/network.ts'
-import { FileTree } from '../files/file-tree.ts'
+import { FileTree, absolute } from '../files/file-tree.ts'
 import { Input, inputOf } from '../shell/input.ts'
 import { Keyboard } from './keyboard.ts'
 import { typedLines } from './line-discipline.ts'
@@ -358,6 +358,7 @@ async function surroundingsOf(place: Place, world: World): Promise<Surroundings>
     files: await filesOf(place),
     filesNow: async () => filesOf({ ...place, pod: (await podNow(place)) ?? pod }),
     hasDash: hasDash(container.image),
+    folder: absolute(container.workingDir ?? '', ''),
     hostname: hostnameOf(pod, nodeName),
     user: userOf(pod, container),
     program: program || (container.image ?? ''),
@@ -387,10 +388,17 @@ export async function filesOf(place: Place): Promise<FileTree> {
   const mounts = await new PodSources(client, pod, () => storage).mounts(container, nodeName)
   const readOnly = container.securityContext?.readOnlyRootFilesystem === true
   const said = terminationPath(container)
-  return new FileTree(root, [cgroupMount(() => place.resources()), ...mounts], {
+  const files = new FileTree(root, [cgroupMount(() => place.resources()), ...mounts], {
     readOnly,
     isKept: (path) => path === '/etc/hosts' || path === said || path.startsWith('/dev/'),
   })
+  makeWorkingFolder(files, absolute(container.workingDir ?? '', ''))
+  return files
+}
+
+/** By the runtime, in a volume too; that of the container itself has it already. */
+function makeWorkingFolder(files: FileTree, path: string): void {
+  if (!files.exists(path) && !files.isReadOnly(path)) files.makeFolder(path, true)
 }
 
 async function* withTurns(

@@ -51,6 +51,7 @@ export function fillRoot(store: FileStore, pod: Pod, container: Container, nodeN
     '/proc/sys/kernel/hostname': `${nodeName}\n`,
     ...kernelFiles(pod, container),
   }
+  store.makeFolder(absolute(container.workingDir ?? '', ''))
   addImageFiles(store, container)
   for (const [path, text] of Object.entries(texts)) store.set(path, Buffer.from(text))
   const message = terminationPath(container)

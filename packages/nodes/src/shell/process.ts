@@ -12,6 +12,8 @@ export interface Surroundings {
   /** Absent: a command that would connect is not known. */
   readonly network?: Network
   readonly files: FileTree
+  /** Where its programs begin. Absent: at the root. */
+  readonly folder?: string
   /** With what volumes show by now; a program sees `files` as they were when it began. Absent: they do not change. */
   filesNow?(): Promise<FileTree>
   /** Its `sh` is dash. Absent: it has what busybox and bash have. */

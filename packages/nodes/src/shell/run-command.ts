@@ -18,7 +18,7 @@ export async function runCommand(
     place,
     environment: variables,
     variables,
-    folder: { path: '' },
+    folder: { path: place.folder ?? '' },
     options: noOptions(),
   }
   try {
