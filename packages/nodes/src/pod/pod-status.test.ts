@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pod } from '@gyropilot/api/testing'
-import { localPod } from '../running/local-pod.ts'
+import { localContainer, localPod } from '../running/local-pod.ts'
 import type { ContainerState, LocalPod } from '../running/local-pod.ts'
 import { phaseOf, podStatusOf } from './pod-status.ts'
 
@@ -62,6 +62,33 @@ for (const [what, { object, one }, phase] of phases) {
 test('a terminal phase never changes', () => {
   const { one } = local([RUNNING])
   assert.equal(phaseOf(pod({ status: { phase: 'Failed' } }), one), 'Failed')
+})
+
+test('a pod past its deadline, evicted or deleted has not failed while an init container or one for debugging runs', () => {
+  const failure = { reason: 'Evicted', message: 'too much' }
+  const object = pod({
+    spec: {
+      initContainers: [{ name: 'i', image: 'x' }],
+      containers: [{ name: 'c', image: 'x' }],
+      restartPolicy: 'Never',
+    },
+  })
+  const of = (given: Partial<LocalPod>, init: ContainerState, debug: ContainerState) => {
+    const one = Object.assign(localPod(object, NOW_MS), { ending: true }, given)
+    one.containers[0]!.state = init
+    const ephemeral = localContainer({ name: 'd', image: 'x' }, 'ephemeral')
+    one.ephemeral.push(Object.assign(ephemeral, { state: debug }))
+    const { phase, reason, message, conditions } = podStatusOf(object, one, { hostIps: [] }, NOW_MS)
+    const isDisrupted = conditions?.some(({ type }) => type === 'DisruptionTarget')
+    return { phase, reason, message, isDisrupted }
+  }
+  const held = { phase: 'Pending', reason: undefined, message: undefined, isDisrupted: false }
+  const evicted = { failure, isEvicted: true }
+  assert.deepEqual(of(evicted, RUNNING, ended(0)), held)
+  assert.deepEqual(of(evicted, ended(143), RUNNING), held)
+  assert.deepEqual(of({}, RUNNING, ended(0)), held)
+  const over = { phase: 'Failed', ...failure, isDisrupted: true }
+  assert.deepEqual(of(evicted, ended(143), ended(0)), over)
 })
 
 test('owned conditions stand in their order after foreign ones, which are kept', () => {

@@ -23,7 +23,7 @@ export function podStatusOf(
   const { ips } = local
   const stored = pod.status ?? {}
   return {
-    ...local.failure,
+    ...(isTerminal(phase) ? local.failure : {}),
     phase,
     observedGeneration: pod.metadata?.generation,
     conditions: conditionsOf(pod, local, phase, nowMs),
@@ -36,10 +36,21 @@ export function podStatusOf(
   }
 }
 
-/** The phase rules in the page's order. A terminal phase never changes. */
-export function phaseOf(pod: Pod, local: LocalPod): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
+type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed'
+
+/** A terminal phase never changes, and is held back as long as anything runs. */
+export function phaseOf(pod: Pod, local: LocalPod): Phase {
   const stored = pod.status?.phase
   if (stored === 'Succeeded' || stored === 'Failed') return stored
+  const phase = currentPhaseOf(pod, local)
+  if (!isTerminal(phase)) return phase
+  const all = [...local.containers, ...local.ephemeral]
+  const isOver = all.every(({ state }) => state.state !== 'running')
+  return isOver ? phase : stored === 'Running' ? stored : 'Pending'
+}
+
+/** The phase rules in the page's order. */
+function currentPhaseOf(pod: Pod, local: LocalPod): Phase {
   const running = local.containers.filter((c) => c.role !== 'init' && c.state.state === 'running')
   if (local.failure !== undefined && running.length === 0) return 'Failed'
   const init = local.containers.filter((container) => container.role === 'init')
@@ -101,11 +112,12 @@ function conditionsOf(
   nowMs: number,
 ): readonly PodCondition[] {
   const stored = pod.status?.conditions ?? []
+  const isEvicted = local.isEvicted && isTerminal(phase)
   const foreign = stored.filter(
     ({ type }) =>
       !OWNED.includes(type) &&
       type !== RESTARTING &&
-      !(local.isEvicted && type === DISRUPTED) &&
+      !(isEvicted && type === DISRUPTED) &&
       !RESIZE.includes(type),
   )
   const containersReady = containersReadyOf(local, phase)
@@ -115,7 +127,7 @@ function conditionsOf(
     Ready: readyOf(pod, containersReady, foreign),
     ContainersReady: containersReady,
     PodScheduled: { status: true },
-    ...(local.isEvicted
+    ...(isEvicted
       ? {
           [DISRUPTED]: {
             status: true,
