@@ -5,6 +5,9 @@ import { resolvedImage } from '../behavior/image.ts'
 import { isUserKnown, userOf } from '../container/container-user.ts'
 import type { LocalContainer, LocalPod } from '../running/local-pod.ts'
 
+/** Of all containers of a pod together: each has an equal part of it. */
+const MOST_MESSAGES_BYTES = 12_288
+
 export function containerStatusesOf(
   pod: Pod,
   local: LocalPod,
@@ -12,7 +15,8 @@ export function containerStatusesOf(
   if (local.failure !== undefined && local.containers.every((c) => c.containerId === undefined)) {
     return {}
   }
-  const statusOf = (container: LocalContainer) => containerStatusOf(pod, container)
+  const messageBytes = Math.floor(MOST_MESSAGES_BYTES / containerCount(pod))
+  const statusOf = (container: LocalContainer) => containerStatusOf(pod, container, messageBytes)
   const init = local.containers.filter((container) => container.role !== 'main')
   const main = local.containers
     .filter((container) => container.role === 'main')
@@ -26,7 +30,16 @@ export function containerStatusesOf(
   }
 }
 
-function containerStatusOf(pod: Pod, container: LocalContainer): ContainerStatus {
+function containerCount({ spec }: Pod): number {
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
+  return Math.max(1, containers.length + initContainers.length + ephemeralContainers.length)
+}
+
+function containerStatusOf(
+  pod: Pod,
+  container: LocalContainer,
+  messageBytes: number,
+): ContainerStatus {
   const { spec, state, last } = container
   const done = container.role === 'init' && state.state === 'terminated' && state.exitCode === 0
   const mounts = spec.volumeMounts ?? []
@@ -39,8 +52,8 @@ function containerStatusOf(pod: Pod, container: LocalContainer): ContainerStatus
     ready: done || (container.ready && container.role !== 'ephemeral'),
     started: container.started && container.role !== 'ephemeral',
     restartCount: container.restarts,
-    state: wireState(state),
-    lastState: last === undefined ? {} : { terminated: wireTerminated(last) },
+    state: wireState(state, messageBytes),
+    lastState: last === undefined ? {} : { terminated: wireTerminated(last, messageBytes) },
     ...resourcesOf(container),
     ...(mounts.length === 0
       ? {}
@@ -81,7 +94,10 @@ function resourcesOf({
   }
 }
 
-function wireState(state: LocalContainer['state']): NonNullable<ContainerStatus['state']> {
+function wireState(
+  state: LocalContainer['state'],
+  messageBytes: number,
+): NonNullable<ContainerStatus['state']> {
   switch (state.state) {
     case 'waiting':
       return {
@@ -90,17 +106,22 @@ function wireState(state: LocalContainer['state']): NonNullable<ContainerStatus[
     case 'running':
       return { running: { startedAt: formatTime(state.startedAtMs) } }
     case 'terminated':
-      return { terminated: wireTerminated(state) }
+      return { terminated: wireTerminated(state, messageBytes) }
   }
 }
 
-function wireTerminated(end: NonNullable<LocalContainer['last']>) {
+function wireTerminated(end: NonNullable<LocalContainer['last']>, messageBytes: number) {
   return {
     exitCode: end.exitCode,
     reason: end.reason,
-    ...(end.message ? { message: end.message } : {}),
+    ...(end.message ? { message: beginning(end.message, messageBytes) } : {}),
     ...(end.startedAtMs === 0 ? {} : { startedAt: formatTime(end.startedAtMs) }),
     ...(end.finishedAtMs === 0 ? {} : { finishedAt: formatTime(end.finishedAtMs) }),
     ...(end.containerId === '' ? {} : { containerID: end.containerId }),
   }
+}
+
+function beginning(text: string, bytes: number): string {
+  // No character takes more bytes than that.
+  return text.length * 3 <= bytes ? text : Buffer.from(text).subarray(0, bytes).toString()
 }

@@ -157,6 +157,23 @@ test('unready containers are named', () => {
   assert.equal(message, 'containers with unready status: [c0 c1]')
 })
 
+test('messages of ended containers share 12 KiB: each has the beginning of its own, of the run before too', () => {
+  const lengthsOf = (count: number, text: string) => {
+    const end = { ...ended(1), message: text } as NonNullable<LocalPod['containers'][0]['last']>
+    const { object, one } = local(Array.from({ length: count }, () => ({ ...RUNNING, ...end })))
+    one.containers[0]!.last = end
+    const { containerStatuses = [] } = podStatusOf(object, one, { hostIps: [''] }, NOW_MS)
+    const messages = containerStatuses.map(({ state }) => state?.terminated?.message ?? '')
+    messages.push(containerStatuses[0]?.lastState?.terminated?.message ?? '')
+    assert.ok(messages.every((message) => text.startsWith(message)))
+    return [...new Set(messages.map((message) => Buffer.byteLength(message)))]
+  }
+  const long = 'seq'.repeat(1_300)
+  assert.deepEqual(lengthsOf(3, long), [3_900])
+  assert.deepEqual(lengthsOf(6, long), [2_048])
+  assert.deepEqual(lengthsOf(6, 'é'.repeat(1_900)), [2_048])
+})
+
 test('who a container runs as is in its status where somebody said so, once it was started', () => {
   const userAt = (securityContext: object, containerId: string | undefined) => {
     const spec = { securityContext, containers: [{ name: 'c', image: 'busybox' }] }
