@@ -39,3 +39,20 @@ scenario(
   },
   one,
 )
+
+scenario(
+  'references are to what the kubelet knows: what the runtime sets stays as it is written, unless the pod sets it',
+  async (world) => {
+    const env = [
+      { name: 'HOME', value: '/h' },
+      { name: 'B', value: '$(HOSTNAME) $(HOME)' },
+    ]
+    const script = `echo '$(HOSTNAME) $(HOME) $(PATH)' "$B $HOSTNAME" ${SAYS}`
+    const container = { ...shell(script), env }
+    await create(world, podOf(container, never))
+    await world.advance(5_000)
+    const { state } = (await found(world))?.status?.containerStatuses?.[0] ?? {}
+    assert.equal(state?.terminated?.message, '$(HOSTNAME) /h $(PATH) $(HOSTNAME) /h p\n')
+  },
+  one,
+)

@@ -25,7 +25,13 @@ import { userOf } from './container-user.ts'
 import { nextConnection } from '../answers/listeners.ts'
 import type { Listeners } from '../answers/listeners.ts'
 import { oomScoreOf } from './oom-score.ts'
-import { PodSources, fillRoot, substituted, terminationPath } from './pod-files.ts'
+import {
+  PodSources,
+  fillRoot,
+  runtimeVariables,
+  substituted,
+  terminationPath,
+} from './pod-files.ts'
 import { hostnameOf } from './pod-names.ts'
 import { PodStorage } from './pod-storage.ts'
 import { MOST_PRINTED_CHARS, PrintedLines } from './printed-lines.ts'
@@ -280,9 +286,9 @@ async function exitCodeOf(
   surroundings: Surroundings,
   place: Place,
 ): Promise<number | undefined> {
-  const environment = await environmentOf(place)
-  const command = words.map((word) => substituted(word, environment))
-  return knownExitCode(command, streams, surroundings, environment)
+  const given = await givenVariables(place)
+  const command = words.map((word) => substituted(word, given))
+  return knownExitCode(command, streams, surroundings, await environmentOf(place))
 }
 
 async function knownExitCode(
@@ -304,13 +310,17 @@ async function knownExitCode(
 
 class NotRunHere extends Error {}
 
-/** Made once for each run: what it is made of may change, it does not. */
 export async function environmentOf(place: Place): Promise<Map<string, string>> {
+  const { pod, nodeName } = place
+  return new Map([...runtimeVariables(pod, nodeName), ...(await givenVariables(place))])
+}
+
+/** Those that `$(NAME)` refers to. Made once for each run: what they are made of may change, they do not. */
+function givenVariables(place: Place): Promise<ReadonlyMap<string, string>> {
   const { client, pod, container, containerId, nodeName, storage } = place
-  const made = await storage.environment(container.name, containerId, () =>
+  return storage.environment(container.name, containerId, () =>
     new PodSources(client, pod, () => storage).environment(container, nodeName),
   )
-  return new Map(made)
 }
 
 /** What a run has for itself. */

@@ -291,14 +291,12 @@ export class PodSources {
     }
   }
 
-  /** Of a process in the container, in the order of the kubelet: all of a source, then single values. */
+  /**
+   * Of a process in the container, in the order of the kubelet: all of a source, then single values. References are to these alone:
+   * the runtime adds its own later.
+   */
   async environment(container: Container, nodeName: string): Promise<Map<string, string>> {
-    const environment = new Map<string, string>([
-      ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
-      ['HOSTNAME', hostnameOf(this.#pod, nodeName)],
-      ['HOME', '/root'],
-      ...serviceVariables(await this.#services(container)),
-    ])
+    const environment = new Map(serviceVariables(await this.#services(container)))
     for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
       const data = configMapRef
         ? await this.#configMap(configMapRef.name ?? '')
@@ -326,6 +324,15 @@ export class PodSources {
     }
     return environment
   }
+}
+
+/** Of every process in a container, unless the pod sets them. */
+export function runtimeVariables(pod: Pod, nodeName: string): readonly [string, string][] {
+  return [
+    ['PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+    ['HOSTNAME', hostnameOf(pod, nodeName)],
+    ['HOME', '/root'],
+  ]
 }
 
 /** What stands in the one file that the volume is; undefined: it is a folder. */

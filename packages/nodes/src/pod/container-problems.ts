@@ -2,9 +2,6 @@
 import type { Container, Pod } from '@gyropilot/api'
 import { runsAsRoot } from '../behavior/usual-run.ts'
 
-/** Variables that come later than a kubelet's paths. */
-const OF_RUNTIME = new Set(['HOME', 'HOSTNAME', 'PATH'])
-
 /** In a kubelet's words; undefined: it can. `environment` is asked for only where a mount's path is made of it. */
 export async function containerProblem(
   pod: Pod,
@@ -15,11 +12,7 @@ export async function containerProblem(
   if (paths.length > 0) {
     const known = await environment()
     for (const path of paths) {
-      const problem = subPathProblem(path, (name) =>
-        OF_RUNTIME.has(name) && !container.env?.some((variable) => variable.name === name)
-          ? undefined
-          : known.get(name),
-      )
+      const problem = subPathProblem(path, (name) => known.get(name))
       if (problem !== undefined) return problem
     }
   }

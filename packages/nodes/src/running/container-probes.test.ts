@@ -40,3 +40,36 @@ test('a probe that cannot be run is told of, counts for nothing, and goes on', a
   const unknown = 'liveness errored and resulted in unknown state: the server is away'
   assert.deepEqual(told, ['liveness failed: bad', unknown, unknown, 'liveness failed: bad'])
 })
+
+test('the command of a probe refers to variables as the spec has them, and to no others', async () => {
+  const clock = new VirtualClock({ settle })
+  const readinessProbe = { exec: { command: ['x', '$(A) $(B) $(FROM)', '$(HOME) $(NO)'] } }
+  const env = [
+    { name: 'A', value: 'a' },
+    { name: 'B', value: '$(A)' },
+    { name: 'FROM', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  ]
+  const container = localContainer({ name: 'c', image: 'app:1', readinessProbe, env }, 'main')
+  const behavior = behaviorOf({}, DEFAULT_BEHAVIOR, assert.fail).container(container.spec, 'main')
+  const asked: (readonly string[])[] = []
+  const stop = new AbortController()
+  const probes = new ContainerProbes(container, behavior, clock.nowMs(), {
+    clock,
+    signal: stop.signal,
+    pod: () => ({}),
+    programs: {
+      async exec(_, command) {
+        asked.push(command)
+        return undefined
+      },
+      portProblem: () => assert.fail(),
+      webProblem: () => assert.fail(),
+    },
+    changed: () => {},
+    unhealthy: () => {},
+  })
+  probes.start()
+  await clock.advance(1_000)
+  stop.abort()
+  assert.deepEqual(asked, [['x', 'a $(A) ', '$(HOME) $(NO)']])
+})

@@ -5,6 +5,7 @@ import type { Clock } from '@gyropilot/foundation'
 import type { ContainerBehavior, ProbeKind } from '../behavior/behavior.ts'
 import { isAgnhost, programOf } from '../behavior/image-program.ts'
 import { portProblem } from '../answers/port-answers.ts'
+import { substituted } from '../container/pod-files.ts'
 import { mayAnswerBadly } from '../container/web-answers.ts'
 import type { LocalContainer } from './local-pod.ts'
 import type { PodPrograms } from './pod-programs.ts'
@@ -198,7 +199,10 @@ export class ContainerProbes {
         return programs.portProblem(this.#container, probe, opensNone)
       return programs.webProblem(this.#container, probe)
     }
-    return this.#execProblem(probe.exec.command ?? [], (probe.timeoutSeconds ?? 1) * 1000)
+    const { command = [] } = probe.exec
+    const values = valuesOf(this.#container.spec)
+    const words = command.map((word) => substituted(word, values))
+    return this.#execProblem(words, (probe.timeoutSeconds ?? 1) * 1000)
   }
 
   async #execProblem(command: readonly string[], timeoutMs: number): Promise<Verdict> {
@@ -230,4 +234,9 @@ export class ContainerProbes {
     const { clock, signal } = this.#services
     return delayMs <= 0 ? Promise.resolve() : sleep(clock, delayMs, signal)
   }
+}
+
+/** What a probe's command refers to: variables as the spec has them, and empty ones where it takes them from elsewhere. */
+function valuesOf({ env = [] }: Container): ReadonlyMap<string, string> {
+  return new Map(env.map(({ name, value = '' }) => [name, value]))
 }
