@@ -145,3 +145,28 @@ scenario('a pod with a name server of its own asks that one, and nobody else', a
   const cluster = 'getent hosts kubernetes.default.svc.cluster.local'
   assert.deepEqual(await ask('cluster', cluster), { exitCode: 2, said: undefined })
 })
+
+scenario(
+  'a port of a container that has crashed refuses, though the pod goes on',
+  async (world) => {
+    const ports = [{ containerPort: 80 }]
+    await world.of(resources.pods).create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p' },
+      spec: {
+        containers: [
+          { name: 'c', image: 'app:1', ports, command: ['sh', '-c', 'sleep 10; exit 1'] },
+          { name: 'beside', image: 'log:1' },
+        ],
+      },
+    })
+    await world.advance(5_000)
+    const ip = (await world.find(resources.pods, 'p'))?.status?.podIP
+    const ask = async () => (await outcome(world, `wget -T 1 -qO- http://${ip}/`))?.exitCode
+    assert.equal(await ask(), 0)
+    await world.advance(35_000)
+    assert.equal(await ask(), 1)
+  },
+  { nodes: 1 },
+)

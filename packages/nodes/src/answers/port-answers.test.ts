@@ -97,6 +97,25 @@ test('nobody there: the text says why and what to do', async () => {
   )
 })
 
+test('nobody listens in a container that does not run, and another takes its place only where none declares a port', async () => {
+  const answers = async (ports: readonly { containerPort: number }[], running: string) => {
+    const containers = [
+      { name: 'a', image: 'app:1', ports },
+      { name: 'b', image: 'app:1' },
+    ]
+    const two = pod({ name: 'web', spec: { nodeName: 'n1', containers } })
+    const request = streams('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    const isRunning = ({ name }: { name: string }): boolean => name === running
+    return servePort(two, 80, request, undefined, undefined, isRunning)
+  }
+  assert.equal(await answers([{ containerPort: 80 }], 'a'), undefined)
+  assert.match(
+    (await answers([{ containerPort: 80 }], 'b')) ?? '',
+    /connection refused: what would listen there does not run;/,
+  )
+  assert.equal(await answers([], 'b'), undefined)
+})
+
 test('a pod that declares no ports may listen anywhere, one that declares some listens there only', async () => {
   const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
   const answered = async (containers: NonNullable<Pod['spec']>['containers'], port: number) => {

@@ -109,18 +109,21 @@ export function targetOf(pod: Pod, port: number): Target | undefined {
   return undefined
 }
 
-/**
- * Whether a container of the pod listens there: one that says so or is known to, or any where none declares a port. Declaring them
- * is only information, and `kubectl create deployment web --image=nginx` declares none.
- */
-function listens(pod: Pod, port: number): boolean {
-  return listener(pod, port) !== undefined
-}
+/** Which of a pod's containers run now: no other listens. */
+type IsRunning = (container: Container) => boolean
 
-/** The one that says so, else one whose program is known to; else the first, where none says anything. */
-export function listener({ spec }: Pod, port: number): Container | undefined {
-  const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
-  const silent = containers.every(({ ports = [] }) => ports.length === 0)
+/**
+ * Of those that run: the one that says that it listens there, else one whose program is known to; else the first, where no container
+ * of the pod declares a port. Declaring them is only information, and `kubectl create deployment web --image=nginx` declares none.
+ */
+export function listener(
+  { spec }: Pod,
+  port: number,
+  isRunning: IsRunning = () => true,
+): Container | undefined {
+  const all = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])]
+  const silent = all.every(({ ports = [] }) => ports.length === 0)
+  const containers = all.filter(isRunning)
   return (
     containers.find(({ ports = [] }) => ports.some((each) => each.containerPort === port)) ??
     containers.find((each) => servesHttp(programOf(each), port, each.env)) ??
@@ -164,6 +167,7 @@ export async function servePort(
   streams: PortStreams,
   dial: Dial | undefined,
   answer: Answer = async () => undefined,
+  isRunning?: IsRunning,
 ): Promise<string | undefined> {
   const target = targetOf(pod, port)
   if (target !== undefined && dial !== undefined) {
@@ -178,7 +182,7 @@ export async function servePort(
       )
     }
   }
-  if (listens(pod, port)) {
+  if (listener(pod, port, isRunning) !== undefined) {
     await answerRequests(pod, port, streams, answer)
     return undefined
   }
@@ -187,10 +191,14 @@ export async function servePort(
 
 /** Why nobody answers at a port. */
 export function refusedText(pod: Pod, port: number): string {
+  const why =
+    listener(pod, port) === undefined
+      ? 'no container of the simulated pod has this containerPort'
+      : 'what would listen there does not run'
   return failureText(
     pod,
     port,
-    `dial tcp4 127.0.0.1:${port}: connect: connection refused: no container of the simulated pod has this containerPort; ` +
+    `dial tcp4 127.0.0.1:${port}: connect: connection refused: ${why}; ` +
       `annotation ${PORT_FORWARD_ANNOTATION}: "${port}=127.0.0.1:3000" leads it to a program of yours`,
   )
 }

@@ -1,4 +1,5 @@
 /** A port of a pod as whoever connects finds it: a program that takes the connection, or pages, in plain text or within TLS. */
+import type { Container } from '@gyropilot/api'
 import type { Clock } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { logsRequests, requestLine } from '../answers/agnhost-server.ts'
@@ -36,8 +37,11 @@ export async function openPort(
     return undefined
   }
   const { listener, refusedText, servePort, targetOf } = await import('../answers/port-answers.ts')
-  const spec = listener(worker.pod, port)
-  const container = worker.local.containers.find(({ spec: own }) => own.name === spec?.name)
+  const containerOf = ({ name }: Container): LocalContainer | undefined =>
+    worker.local.containers.find(({ spec: own }) => own.name === name)
+  const isRunning = (each: Container): boolean => containerOf(each)?.state.state === 'running'
+  const spec = listener(worker.pod, port, isRunning)
+  const container = spec && containerOf(spec)
   let within = streams
   const speaksTls = secure !== undefined && streams.isWithinTls !== true
   if (container !== undefined && speaksTls && !targetOf(worker.pod, port)) {
@@ -45,9 +49,9 @@ export async function openPort(
     if (own === 'none') return refusedText(worker.pod, port)
     if (own !== undefined) within = secure(streams, own)
   }
-  return servePort(worker.pod, port, within, dial, (request) =>
-    answered(worker, container, request, streams.signal, clock),
-  )
+  const answer = (request: Request): Promise<Page | undefined> =>
+    answered(worker, container, request, streams.signal, clock)
+  return servePort(worker.pod, port, within, dial, answer, isRunning)
 }
 
 function placeOf(worker: PodWorker, { spec, containerId = '' }: LocalContainer): Place {
