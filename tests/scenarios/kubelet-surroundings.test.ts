@@ -1,5 +1,6 @@
 /** What docs/behaviour/simulation/kubelet.md says of what a container's commands find: their folder, variables and mounts. */
 import assert from 'node:assert/strict'
+import { resources } from '@gyropilot/api'
 import { create, found, never, one, podOf, seen, shell } from './kubelet-pods.ts'
 import { SAYS } from './pod-scripts.ts'
 import { scenario } from './scenario.ts'
@@ -53,6 +54,38 @@ scenario(
     await world.advance(5_000)
     const { state } = (await found(world))?.status?.containerStatuses?.[0] ?? {}
     assert.equal(state?.terminated?.message, '$(HOSTNAME) /h $(PATH) $(HOSTNAME) /h p\n')
+  },
+  one,
+)
+
+scenario(
+  'a file of a config map that is mounted by itself is not updated before the container restarts',
+  async (world) => {
+    const config = (k: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'cm' },
+      data: { k },
+    })
+    await world.of(resources.configmaps).create(config('old'))
+    const volumes = [{ name: 'v', configMap: { name: 'cm' } }]
+    const volumeMounts = [{ name: 'v', mountPath: '/one', subPath: 'k' }]
+    const readinessProbe = {
+      exec: { command: ['grep', '-q', 'old', '/one'] },
+      periodSeconds: 1,
+      failureThreshold: 1,
+    }
+    await create(
+      world,
+      podOf({ ...shell('sleep 15; exit 1'), volumeMounts, readinessProbe }, { spec: { volumes } }),
+    )
+    await world.advance(5_000)
+    await world.of(resources.configmaps).update(config('new'))
+    await world.advance(5_000)
+    assert.equal((await seen(world)).ready, true)
+    await world.advance(14_000)
+    const { restarts, ready } = await seen(world)
+    assert.deepEqual([restarts, ready], [1, false])
   },
   one,
 )

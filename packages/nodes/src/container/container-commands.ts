@@ -395,7 +395,11 @@ export async function filesOf(place: Place): Promise<FileTree> {
       return Buffer.from(`${oomScoreOf(pod, container, bytes)}\n`)
     })
   })
-  const mounts = await new PodSources(client, pod, () => storage).mounts(container, nodeName)
+  const mounts = await new PodSources(client, pod, () => storage).mounts(
+    container,
+    nodeName,
+    containerId,
+  )
   const readOnly = container.securityContext?.readOnlyRootFilesystem === true
   const said = terminationPath(container)
   const files = new FileTree(root, [cgroupMount(() => place.resources()), ...mounts], {

@@ -294,3 +294,29 @@ test('a volume that is an image has the files of the image, as far as they are k
   assert.match(await read('/v/etc/os-release'), /^NAME="Alpine Linux"\n/)
   assert.throws(() => tree.write('/v/x', Buffer.from('x')), /Read-only file system/)
 })
+
+test('a part of a volume that is mounted by itself stays as it was until the container starts anew', async () => {
+  let text = 'old'
+  const changing = {
+    resource: () => ({ get: async () => ({ data: { k: text } }) }),
+  } as unknown as Client
+  const volumes = [{ name: 'v', configMap: { name: 'conf', defaultMode: 0o400 } }]
+  const volumeMounts = [
+    { name: 'v', mountPath: '/all' },
+    { name: 'v', mountPath: '/one', subPath: 'k' },
+  ]
+  const reading = { name: 'c', image: 'x:1', volumeMounts }
+  const own = pod({ name: 'p', spec: { volumes, containers: [reading] } })
+  const storage = new PodStorage()
+  const seenBy = async (containerId: string) => {
+    const sources = new PodSources(changing, own, () => storage)
+    const files = new FileTree(new FileStore(), await sources.mounts(reading, 'n1', containerId))
+    assert.equal(files.status('/one').mode, 0o400)
+    const contents = await Promise.all(['/all/k', '/one'].map((path) => files.read(path)))
+    return contents.map((bytes) => Buffer.from(bytes).toString())
+  }
+  assert.deepEqual(await seenBy('first'), ['old', 'old'])
+  text = 'new'
+  assert.deepEqual(await seenBy('first'), ['new', 'old'])
+  assert.deepEqual(await seenBy('second'), ['new', 'new'])
+})

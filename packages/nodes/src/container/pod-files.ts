@@ -88,17 +88,22 @@ export class PodSources {
     this.#storage = storage
   }
 
-  async mounts(container: Container, nodeName: string): Promise<Mount[]> {
+  /** `containerId`: of the run that sees them. Without it, all is as it is now. */
+  async mounts(container: Container, nodeName: string, containerId = ''): Promise<Mount[]> {
     const environment = (container.volumeMounts ?? []).some(({ subPathExpr }) => subPathExpr)
       ? await this.environment(container, nodeName)
       : new Map<string, string>()
     const mounts = (container.volumeMounts ?? []).map(async (mount): Promise<Mount | undefined> => {
       const volume = this.#pod.spec?.volumes?.find(({ name }) => name === mount.name)
       if (volume === undefined) return undefined
-      const given = await this.#contents(volume)
-      const store = given ?? this.#own(volume)
       const wanted = mount.subPath ?? substituted(mount.subPathExpr ?? '', environment)
       const subPath = fileOfNode(volume) ? NODE_FILE : wanted
+      const part = async () => shownOf(await this.#contents(volume), wanted)
+      const given =
+        isGiven(volume) && wanted !== ''
+          ? await this.#storage().part(container.name, containerId, mount.mountPath, part)
+          : await this.#contents(volume)
+      const store = given ?? this.#own(volume)
       if (given === undefined) makeMissingFolder(store, subPath)
       return {
         path: absolute(mount.mountPath, ''),
@@ -333,6 +338,23 @@ export function runtimeVariables(pod: Pod, nodeName: string): readonly [string, 
     ['HOSTNAME', hostnameOf(pod, nodeName)],
     ['HOME', '/root'],
   ]
+}
+
+/** Written by the node, and again whenever what it is made of changes. */
+function isGiven({ configMap, secret, downwardAPI, projected }: Volume): boolean {
+  return (configMap ?? secret ?? downwardAPI ?? projected) !== undefined
+}
+
+/** As little as can be kept: the file alone, where what is shown is one. */
+function shownOf(store: FileStore | undefined, subPath: string): FileStore | undefined {
+  const path = absolute(subPath, '')
+  const content = store?.get(path)
+  if (store === undefined || content instanceof Map) return store
+  const shown = new FileStore()
+  if (content === undefined) return shown
+  shown.set(path, content)
+  shown.describe(path, store.attributesOf(path))
+  return shown
 }
 
 /** What stands in the one file that the volume is; undefined: it is a folder. */

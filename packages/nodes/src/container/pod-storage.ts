@@ -10,6 +10,12 @@ interface RunEnvironment {
   readonly variables: ReadonlyMap<string, string>
 }
 
+interface RunParts {
+  readonly containerId: string
+  /** By where they are mounted. */
+  readonly stores: Map<string, FileStore>
+}
+
 export class PodStorage {
   readonly #shared: (volume: Volume) => FileStore | undefined
   readonly #quota = new Quota(POD_QUOTA_BYTES)
@@ -21,6 +27,8 @@ export class PodStorage {
 
   /** By the container's name, of its present run. */
   readonly #environments = new Map<string, RunEnvironment>()
+  /** By the container's name, of its present run: few have any. */
+  readonly #parts = new Map<string, RunParts>()
 
   /** `shared`: what others than this pod see too; undefined: the volume is the pod's own. */
   constructor(shared: (volume: Volume) => FileStore | undefined = () => undefined) {
@@ -71,6 +79,25 @@ export class PodStorage {
     fill(store)
     this.#roots.set(name, { containerId, store })
     return store
+  }
+
+  /** What is mounted there stays as it was when the run first asked. Without an id, and where `make` answers none, nothing is kept. */
+  async part(
+    name: string,
+    containerId: string,
+    path: string,
+    make: () => Promise<FileStore | undefined>,
+  ): Promise<FileStore | undefined> {
+    if (containerId === '') return make()
+    let parts = this.#parts.get(name)
+    if (parts?.containerId !== containerId) {
+      parts = { containerId, stores: new Map() }
+      this.#parts.set(name, parts)
+    }
+    const { stores } = parts
+    const made = stores.get(path) ?? (await make())
+    if (made !== undefined && !stores.has(path)) stores.set(path, made)
+    return stores.get(path)
   }
 
   /** `make` is asked once for each run; when it fails, again. Without an id: of the run that is known. */
