@@ -36,7 +36,11 @@ export class Provisioner {
     const { informers, backend, client } = this.#services
     const claim = informers.claims.lister.getByKey(key)
     if (claim === undefined || !asksUs(claim)) return
-    const storageClass = informers.classes.get(undefined, storageClassNameOf(claim))
+    const className = storageClassNameOf(claim)
+    const storageClass = informers.classes.get(undefined, className)
+    // The claim may be seen before its class is.
+    if (storageClass === undefined && className !== '')
+      throw new Error(`storageclass "${className}" is not known`)
     if (storageClass?.provisioner !== DRIVER) return
     const nodeName = claim.metadata?.annotations?.[SELECTED_NODE]
     if (waitsForFirstConsumer(storageClass) && nodeName === undefined) return
