@@ -9,6 +9,8 @@ import type { VolumeSources } from './volume-sources.ts'
 
 /** What it takes to make a file system larger. */
 const EXPANSION_MS = 1_000
+/** As long as a kubelet waits at most before it tries an operation on a volume again. */
+const RETRY_LIMIT_MS = 122_000
 const PENDING = 'FileSystemResizePending'
 
 export interface NodeExpansionOptions {
@@ -64,10 +66,10 @@ export class NodeExpansion {
   }
 
   async #expand(claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> {
-    const { client, clock, recorder, sources } = this.#options
+    const { client, clock, logger, recorder, sources } = this.#options
     const { claims, volumes } = await sources.listers(signal)
-    for (;;) {
-      await sleep(clock, EXPANSION_MS, signal)
+    for (let waitMs = EXPANSION_MS; ;) {
+      await sleep(clock, waitMs, signal)
       const current = claims.getByKey(keyOf(claim))
       if (current?.metadata?.uid !== claim.metadata?.uid || !isPending(current)) return
       if (!this.#isHere(current?.metadata?.uid ?? '')) return
@@ -84,13 +86,20 @@ export class NodeExpansion {
         allocatedResourceStatuses: null,
       }
       const { name = '', namespace, uid } = current.metadata ?? {}
-      await client
-        .resource(resources.persistentvolumeclaims, namespace)
-        .patch(
-          name,
-          { type: 'merge', value: { metadata: { uid }, status } },
-          { subresource: 'status' },
-        )
+      try {
+        await client
+          .resource(resources.persistentvolumeclaims, namespace)
+          .patch(
+            name,
+            { type: 'merge', value: { metadata: { uid }, status } },
+            { subresource: 'status' },
+          )
+      } catch (error) {
+        if (signal.aborted) throw error
+        logger.error(error, 'Unable to resize', { claim: keyOf(current) })
+        waitMs = Math.min(waitMs * 2, RETRY_LIMIT_MS)
+        continue
+      }
       recorder.record({
         regarding: current,
         type: 'Normal',
