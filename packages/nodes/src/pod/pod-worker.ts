@@ -89,6 +89,7 @@ export class PodWorker {
       }),
       configurationProblem: (container) => this.#configurationProblem(container),
       signal: this.#course.signal,
+      life: this.#life.signal,
       changed: () => {
         this.#changed()
       },

@@ -1,5 +1,5 @@
 /** How containers of one pod come to their end: hooks, signals, and what is said of it. */
-import { sleep } from '@gyropilot/foundation'
+import { anySignal, sleep } from '@gyropilot/foundation'
 import type { PodBehavior, Run } from '../behavior/behavior.ts'
 import { recordOn } from './container-news.ts'
 import { graceMsOf } from './grace-time.ts'
@@ -30,10 +30,27 @@ export class ContainerEnds {
     }, signal)
   }
 
-  /** SIGTERM, and SIGKILL when that is not enough. */
-  async stop(container: LocalContainer, grace: GraceTime, signal: AbortSignal): Promise<void> {
-    const exitCode = await this.exitCodeOfStop(container, grace, signal)
+  /** SIGTERM once its hook is over, and SIGKILL when that is not enough; its program may end by itself at any time. */
+  async stop(
+    container: LocalContainer,
+    grace: GraceTime,
+    signal: AbortSignal,
+    hook: Promise<void> = Promise.resolve(),
+  ): Promise<void> {
+    const over = new AbortController()
+    using scope = anySignal([signal, over.signal])
+    const stopped = hook.then(() => this.exitCodeOfStop(container, grace, scope.signal))
+    stopped.catch(() => {})
+    const exitCode = await Promise.race([ownExitCode(container), stopped])
+    over.abort(new Error('the container has stopped'))
+    this.kill(container)
     await this.conclude(container, { durationMs: 0, exitCode })
+  }
+
+  /** Whatever of it still runs. */
+  kill(container: LocalContainer): void {
+    container.program?.kill()
+    container.program = undefined
   }
 
   async exitCodeOfStop(
@@ -99,4 +116,10 @@ export class ContainerEnds {
     container.ready = false
     this.#services.changed()
   }
+}
+
+/** Never resolves when no program of it runs, or is killed. */
+async function ownExitCode({ program }: LocalContainer): Promise<number> {
+  const exitCode = await program?.ended.catch(() => undefined)
+  return exitCode ?? new Promise<never>(() => {})
 }

@@ -53,7 +53,7 @@ export class ContainerRunner {
       }
     } else this.#services = services
     this.#ends = new ContainerEnds(behavior, this.#services)
-    this.#runs = new ContainerRuns(behavior, this.#ends, this.#services)
+    this.#runs = new ContainerRuns(behavior, this.#ends, this.#services, () => local.ending)
   }
 
   /**
@@ -180,10 +180,8 @@ export class ContainerRunner {
     const hooks = new Map(
       running.map((container) => [container, this.#ends.preStop(container, grace, signal)]),
     )
-    const stop = async (container: LocalContainer): Promise<void> => {
-      await hooks.get(container)
-      await this.#ends.stop(container, grace, signal)
-    }
+    const stop = (container: LocalContainer): Promise<void> =>
+      this.#ends.stop(container, grace, signal, hooks.get(container))
     try {
       await Promise.all(running.filter(({ role }) => role !== 'sidecar').map(stop))
       for (const sidecar of running.filter(({ role }) => role === 'sidecar').reverse()) {

@@ -1,6 +1,6 @@
 /** One run of a container, from its start to its exit code: its own course, its probes, and who ends it. */
 import type { Container, Pod } from '@gyropilot/api'
-import { anySignal, sleep } from '@gyropilot/foundation'
+import { anySignal, sleep, untilAborted } from '@gyropilot/foundation'
 import type { ContainerBehavior, PodBehavior, ProbeKind, Run } from '../behavior/behavior.ts'
 import { programOf } from '../behavior/image-program.ts'
 import type { ContainerEnds } from './container-ends.ts'
@@ -18,11 +18,19 @@ export class ContainerRuns {
   readonly #behavior: PodBehavior
   readonly #ends: ContainerEnds
   readonly #services: RunnerServices
+  readonly #isEnding: () => boolean
 
-  constructor(behavior: PodBehavior, ends: ContainerEnds, services: RunnerServices) {
+  /** `isEnding`: the pod is; who stops its containers stops what runs in them. */
+  constructor(
+    behavior: PodBehavior,
+    ends: ContainerEnds,
+    services: RunnerServices,
+    isEnding: () => boolean,
+  ) {
     this.#behavior = behavior
     this.#ends = ends
     this.#services = services
+    this.#isEnding = isEnding
   }
 
   keepProbingReadiness(container: LocalContainer, signal: AbortSignal): void {
@@ -66,6 +74,7 @@ export class ContainerRuns {
       course.catch(() => {})
       killed.catch(() => {})
       container.finish = undefined
+      if (!this.#isEnding()) this.#ends.kill(container)
       over?.abort(new Error('the run is over'))
     }
   }
@@ -109,15 +118,25 @@ export class ContainerRuns {
     startedAtMs: number,
     signal: AbortSignal,
   ): Promise<number> {
-    const { clock, programs } = this.#services
+    const { clock } = this.#services
     if (!behavior.runsAreScripted && !isInteractive(container.spec)) {
-      const exitCode = await programs.program(container, startedAtMs, signal)
+      const exitCode = await untilAborted(this.#program(container, startedAtMs), signal)
       if (exitCode !== undefined) return exitCode
     }
     const durationMs = runMs(container, behavior, run)
     if (!Number.isFinite(durationMs)) return aborted(signal)
     await sleep(clock, Math.max(0, startedAtMs + durationMs - clock.nowMs()), signal)
     return run.exitCode
+  }
+
+  async #program(container: LocalContainer, startedAtMs: number): Promise<number | undefined> {
+    if (programOf(container.spec).length === 0) return undefined
+    const { life, programs } = this.#services
+    const over = new AbortController()
+    using scope = anySignal([life, over.signal])
+    const ended = programs.program(container, startedAtMs, scope.signal)
+    container.program = { ended, kill: () => over.abort(new Error('the program was killed')) }
+    return await ended
   }
 
   #unhealthy(container: LocalContainer, kind: ProbeKind, outcome: string): void {

@@ -42,6 +42,13 @@ export type ContainerState =
   | { readonly state: 'running'; readonly startedAtMs: number }
   | ({ readonly state: 'terminated' } & Terminated)
 
+/** A command line that runs here. */
+interface RunningProgram {
+  /** Undefined: it cannot be run here after all. Rejects when it is killed. */
+  readonly ended: Promise<number | undefined>
+  kill(): void
+}
+
 export interface LocalContainer {
   /** As the node has granted it: with the resources of a resize from when that was granted. */
   spec: Container
@@ -64,6 +71,8 @@ export interface LocalContainer {
    * cannot be run. Undefined: it has none of its own.
    */
   runsHere: Promise<boolean> | undefined
+  /** Of the run that goes on. In a pod that is being ended it goes on, too, until it ends or is stopped. */
+  program: RunningProgram | undefined
   /** What its program does when it is asked to end; undefined: the usual. */
   trap: TrapHandler | undefined
   /** SIGTERM was sent to the run that goes on. */
@@ -161,6 +170,7 @@ export function localContainer(
     finish: undefined,
     consoles: [],
     runsHere: undefined,
+    program: undefined,
     trap: undefined,
     isEnding: false,
     listeners: new Map(),

@@ -17,5 +17,7 @@ export interface RunnerServices {
   readonly programs: PodPrograms
   /** Aborts when the containers' own courses end. */
   readonly signal: AbortSignal
+  /** Aborts when nothing may run any more: programs go on while their pod is being ended. */
+  readonly life: AbortSignal
   changed(): void
 }

@@ -23,6 +23,8 @@ export class Definitions {
   readonly #processes: { last: number }
   #lastJob: number | undefined
   #failure: Error | undefined
+  /** Of those who wait for jobs. */
+  readonly #waits = new Set<(exitCode: number) => void>()
 
   constructor(
     parameters: readonly string[] = [],
@@ -68,6 +70,22 @@ export class Definitions {
     const exitCode = await this.#jobs.get(number)
     this.check()
     return exitCode ?? NO_JOB_EXIT_CODE
+  }
+
+  /** What is waited for, unless a signal is handled before. */
+  async untilSignalled(waiting: Promise<number>): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    this.#waits.add(resolve)
+    try {
+      return await Promise.race([waiting, promise])
+    } finally {
+      this.#waits.delete(resolve)
+    }
+  }
+
+  /** A signal was handled. */
+  signalled(exitCode: number): void {
+    for (const leave of this.#waits) leave(exitCode)
   }
 
   check(): void {

@@ -299,7 +299,7 @@ const BUILT_IN: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ['wait', wait],
 ])
 
-/** For what the numbers name, as the last of them ended; without any for all that goes on in the background. */
+/** For what the numbers name, as the last of them ended; without any for all that goes on in the background. A signal that is handled ends it. */
 async function wait(numbers: readonly string[], task: Shell): Promise<number> {
   const unknown = numbers.find((text) => !/^\d+$/.test(text))
   if (unknown !== undefined) {
@@ -307,9 +307,13 @@ async function wait(numbers: readonly string[], task: Shell): Promise<number> {
     await task.err(`${nameOf(task)}: wait: ${unknown}: not known to simulated containers\n`)
     return 2
   }
+  return task.defined.untilSignalled(jobsOf(numbers.map(Number), task.defined))
+}
+
+async function jobsOf(numbers: readonly number[], defined: Definitions): Promise<number> {
   let exitCode = 0
-  for (const number of numbers) exitCode = await task.defined.job(Number(number))
-  if (numbers.length === 0) await task.defined.allJobs()
+  for (const number of numbers) exitCode = await defined.job(number)
+  if (numbers.length === 0) await defined.allJobs()
   return exitCode
 }
 
@@ -324,7 +328,10 @@ function trap([script = '', ...signals]: readonly string[], task: Shell): number
   return 0
 }
 
-/** What ran beside the script was stopped with it: of that the handler hears nothing. */
+/** 128 and the number of SIGTERM. */
+const TERMINATED_EXIT_CODE = 143
+
+/** The script goes on beside it, and with what it has set; of what runs in the background it hears nothing. */
 function handlerOf(script: string, task: Shell): TrapHandler {
   return async (sleep) => {
     let isOver = true
@@ -338,7 +345,9 @@ function handlerOf(script: string, task: Shell): TrapHandler {
       isOver = false
       return code
     })
-    return isOver ? exitCode : undefined
+    if (isOver) return exitCode
+    task.defined.signalled(TERMINATED_EXIT_CODE)
+    return undefined
   }
 }
 
