@@ -50,6 +50,7 @@ const container = {
   env: [
     { name: 'A', value: 'a' },
     { name: 'B', value: '$(A)$(NO) $$(A)' },
+    { name: 'C', value: 'pa$$word' },
     { name: 'PW', valueFrom: { secretKeyRef: { name: 'sec', key: 'password' } } },
     { name: 'GONE', valueFrom: { configMapKeyRef: { name: 'nosuch', key: 'k', optional: true } } },
     { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
@@ -103,6 +104,7 @@ test('the environment has what the spec says, in its order', async () => {
     P_MODE: 'fast',
     A: 'a',
     B: 'a$(NO) $(A)',
+    C: 'pa$word',
     PW: 'hunter2',
     POD: 'p',
     APP: 'web',

@@ -22,6 +22,7 @@ import type { ResourceField } from './resource-fields.ts'
 import type { PodStorage } from './pod-storage.ts'
 import { serviceVariables } from './service-environment.ts'
 import { projectedAnchors } from './trust-bundles.ts'
+import { withValues } from './variable-references.ts'
 import {
   USUAL_MODE,
   fileSystemOf,
@@ -393,11 +394,8 @@ function binary(data: Readonly<Record<string, string>> | undefined): [string, Ui
   return Object.entries(data ?? {}).map(([key, text]) => [key, Buffer.from(text, 'base64')])
 }
 
-/** `$(NAME)` of a variable that is set; `$$(NAME)` stays `$(NAME)`. */
 export function substituted(value: string, environment: ReadonlyMap<string, string>): string {
-  return value.replace(/\$(\$)?\(([^)]+)\)/g, (all, escaped: string | undefined, name: string) =>
-    escaped === undefined ? (environment.get(name) ?? all) : all.slice(1),
-  )
+  return withValues(value, (name) => environment.get(name))
 }
 
 /** A field of the downward API. */

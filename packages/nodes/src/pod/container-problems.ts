@@ -1,6 +1,7 @@
 /** Why a container cannot be made, whatever is in the cluster. Contract: docs/behaviour/simulation/kubelet.md, Container statuses. Pure. */
 import type { Container, Pod } from '@gyropilot/api'
 import { runsAsRoot } from '../behavior/usual-run.ts'
+import { withValues } from '../container/variable-references.ts'
 
 /** In a kubelet's words; undefined: it can. `environment` is asked for only where a mount's path is made of it. */
 export async function containerProblem(
@@ -24,15 +25,11 @@ function subPathProblem(
   valueOf: (name: string) => string | undefined,
 ): string | undefined {
   const missing: string[] = []
-  const path = expression.replace(
-    /\$(\$)?\(([^)]+)\)/g,
-    (all, escaped: string | undefined, name: string) => {
-      if (escaped !== undefined) return all.slice(1)
-      const value = valueOf(name)
-      if (value === undefined) missing.push(name)
-      return value ?? ''
-    },
-  )
+  const path = withValues(expression, (name) => {
+    const value = valueOf(name)
+    if (value === undefined) missing.push(name)
+    return value
+  })
   if (missing.length > 0) return `missing value for ${[...new Set(missing)].sort().join(', ')}`
   if (path.startsWith('/')) return `error SubPath \`${path}\` must not be an absolute path`
   if (path.split('/').includes('..'))
