@@ -1,5 +1,4 @@
 /** Tools that read lines: of the files that are named, one after the other, or of the input when none is. */
-import { extendedPattern } from './line-pattern.ts'
 import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { gathered } from '../files/gathered.ts'
@@ -40,109 +39,6 @@ export function linesOf(bytes: Uint8Array): string[] {
 
 export async function print(task: Process, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await task.out(`${lines.join('\n')}\n`)
-}
-
-/** `-n 3`, `-n3`, `-3`: how many lines; what is left are names. */
-function countAndNames(args: readonly string[]): { count: number; names: readonly string[] } {
-  let count = 10
-  const names: string[] = []
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index]!
-    if (arg === '-n') count = Number(args[++index])
-    else if (/^-n?\d+$/.test(arg)) count = Number(arg.replace(/^-n?/, ''))
-    else if (!/^-[A-Za-z]/.test(arg)) names.push(arg)
-  }
-  return { count, names: names.length === 0 ? ['-'] : names }
-}
-
-function endOfFile(tool: string, choose: (lines: string[], count: number) => string[]): Command {
-  return async (task) => {
-    const { count, names } = countAndNames(task.args)
-    let exitCode = 0
-    for (const name of names) {
-      const bytes = await contentsOf(task, tool, name)
-      if (bytes === undefined) {
-        exitCode = 1
-        continue
-      }
-      if (names.length > 1) await task.out(`==> ${name} <==\n`)
-      await print(task, choose(linesOf(bytes), count))
-    }
-    return exitCode
-  }
-}
-
-export const head: Command = endOfFile('head', (lines, count) => lines.slice(0, count))
-
-const lastLines = endOfFile('tail', (lines, count) => (count === 0 ? [] : lines.slice(-count)))
-
-/** `-f` waits for lines that never come. */
-export const tail: Command = async (task) => {
-  if (!task.args.some((arg) => /^-[A-Za-z]*[fF]/.test(arg))) return lastLines(task)
-  const args = task.args.filter((arg) => !/^-[fF]$/.test(arg))
-  if (args.some((arg) => !arg.startsWith('-'))) await lastLines({ ...task, args })
-  await task.place.sleep(Infinity)
-  return 0
-}
-
-/** Text with `^` and `$` at its ends, not a regular expression: one that backtracks would hold up everybody. */
-function matcher(pattern: string, ignoresCase: boolean): (line: string) => boolean {
-  const folded = (text: string): string => (ignoresCase ? text.toLowerCase() : text)
-  const starts = pattern.startsWith('^')
-  const ends = pattern.endsWith('$')
-  const text = folded(pattern.slice(starts ? 1 : 0, ends ? -1 : undefined))
-  if (starts && ends) return (line) => folded(line) === text
-  if (starts) return (line) => folded(line).startsWith(text)
-  if (ends) return (line) => folded(line).endsWith(text)
-  return (line) => folded(line).includes(text)
-}
-
-function extendedMatcher(
-  text: string,
-  ignoresCase: boolean,
-): ((line: string) => boolean) | undefined {
-  const pattern = extendedPattern(text, ignoresCase)
-  return pattern && ((line) => pattern.test(line))
-}
-
-/** Options `q`, `v`, `i`, `c`, `n`, `E`; 0 when a line was found, 1 when none was, 2 when a file cannot be read. */
-export const grep: Command = async (task) => {
-  const options = task.args
-    .filter((arg) => /^-[A-Za-z]/.test(arg))
-    .map((arg) => arg.slice(1))
-    .join('')
-  const [pattern = '', ...files] = task.args.filter((arg) => !/^-[A-Za-z]/.test(arg))
-  const names = files.length === 0 ? ['-'] : files
-  const matches = options.includes('E')
-    ? extendedMatcher(pattern, options.includes('i'))
-    : matcher(pattern, options.includes('i'))
-  if (matches === undefined) {
-    task.place.onUnknown?.(`grep ${pattern}`)
-    await task.err(`grep: simulated containers do not know the pattern ${pattern}\n`)
-    return 2
-  }
-  const wanted = !options.includes('v')
-  let found = false
-  let failed = false
-  for (const name of names) {
-    const bytes = await contentsOf(task, 'grep', name)
-    failed ||= bytes === undefined
-    if (bytes === undefined) continue
-    const prefix = names.length > 1 ? `${name}:` : ''
-    const numbered = linesOf(bytes).map((line, index) => ({ line, number: index + 1 }))
-    const chosen = numbered.filter(({ line }) => matches(line) === wanted)
-    found ||= chosen.length > 0
-    if (options.includes('q')) continue
-    if (options.includes('c')) await task.out(`${prefix}${chosen.length}\n`)
-    else
-      await print(
-        task,
-        chosen.map(({ line, number }) =>
-          options.includes('n') ? `${prefix}${number}:${line}` : `${prefix}${line}`,
-        ),
-      )
-  }
-  return failed ? 2 : found ? 0 : 1
 }
 
 /** Bytes, lines and words that went by; nothing is kept. */
