@@ -10,21 +10,25 @@ import { tar } from './tar-command.ts'
 import { BufferedLines, gathered } from '../files/gathered.ts'
 import { awk } from './awk-command.ts'
 import { expr, test } from './condition-commands.ts'
-import { chmod } from './chmod-command.ts'
+import { changed, chmod } from './chmod-command.ts'
 import { copy, move } from './copy-commands.ts'
 import { cut } from './cut-command.ts'
+import { date } from './date-command.ts'
 import { dd } from './dd-command.ts'
 import { df } from './df-command.ts'
 import { echo } from './echo-command.ts'
 import { find } from './find-command.ts'
 import { grep } from './grep-command.ts'
 import { head, tail } from './head-tail-commands.ts'
+import { id, uname } from './identity-commands.ts'
 import { shellOfInput } from './interactive-shell.ts'
 import { ip } from './ip-command.ts'
 import { permissionText } from './mode-text.ts'
+import { knownArguments } from './known-arguments.ts'
 import { mount } from './mount-command.ts'
 import { enterMachine } from './machine-commands.ts'
 import { printf } from './printf-command.ts'
+import { seq } from './seq-command.ts'
 import { sort } from './sort-command.ts'
 import { stat } from './stat-command.ts'
 import { sysctl } from './sysctl-command.ts'
@@ -35,8 +39,8 @@ import { exportVariables, read, unset } from './variable-commands.ts'
 
 /** Of an input whose file has no limit. */
 const MOST_INPUT_BYTES = 8 * 2 ** 20
-/** That `seq` counts. */
-const MOST_NUMBERS = 100_000
+/** Of a folder that is made: what a mode in letters starts from. */
+const EVERY_BIT = 0o777
 
 function pathOf({ folder }: Process, name: string): string {
   return absolute(name, folder.path)
@@ -49,9 +53,10 @@ function split(args: readonly string[]): { options: string; names: string[] } {
 }
 
 const cat: Command = async (task) => {
-  const { names } = split(task.args)
+  const given = await knownArguments(task, 'cat', { flags: 'u' })
+  if (given === undefined) return 1
+  const names = given.operands.length === 0 ? ['-'] : given.operands
   let exitCode = 0
-  if (names.length === 0) names.push('-')
   for (const name of names) {
     if (name === '-') {
       for await (const chunk of task.stdin) await task.out(chunk)
@@ -87,7 +92,7 @@ const ls: Command = async (task) => {
     const folder = files.isFolder(path) && !options.includes('d')
     if (folder && titled) await task.out(`${index > 0 ? '\n' : ''}${name}:\n`)
     const entries = folder
-      ? files.list(path).filter((entry) => options.includes('a') || !entry.startsWith('.'))
+      ? files.list(path).filter((entry) => /[aA]/.test(options) || !entry.startsWith('.'))
       : [name]
     const text = new BufferedLines(task.out)
     for (const entry of entries) {
@@ -132,33 +137,6 @@ const printenv: Command = async ({ args, environment, out }) => {
   const values = args.map((name) => environment.get(name))
   for (const value of values) if (value !== undefined) await out(`${value}\n`)
   return values.includes(undefined) ? 1 : 0
-}
-
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-const date: Command = async ({ args, place, out }) => {
-  const now = new Date(place.nowMs())
-  const two = (value: number): string => String(value).padStart(2, '0')
-  const fields: Readonly<Record<string, string>> = {
-    s: String(Math.floor(now.getTime() / 1000)),
-    Y: String(now.getUTCFullYear()),
-    m: two(now.getUTCMonth() + 1),
-    d: two(now.getUTCDate()),
-    H: two(now.getUTCHours()),
-    M: two(now.getUTCMinutes()),
-    S: two(now.getUTCSeconds()),
-    F: now.toISOString().slice(0, 10),
-    T: now.toISOString().slice(11, 19),
-  }
-  const format = args.find((arg) => arg.startsWith('+'))
-  if (format !== undefined) {
-    await out(`${format.slice(1).replace(/%(\w)/g, (all, name: string) => fields[name] ?? all)}\n`)
-    return 0
-  }
-  const day = `${DAYS[now.getUTCDay()]} ${MONTHS[now.getUTCMonth()]} ${String(now.getUTCDate()).padStart(2)}`
-  await out(`${day} ${fields['T']} UTC ${fields['Y']}\n`)
-  return 0
 }
 
 const sleepCommand: Command = async ({ args, place, err }) => {
@@ -225,54 +203,74 @@ async function unknownOption({ place, err }: Process, option: string): Promise<n
   return 2
 }
 
-/** `seq LAST`, `seq FIRST LAST`. */
-const seq: Command = async ({ args, out, err }) => {
-  const [first = 1, last = Number.NaN] = args.length < 2 ? [1, Number(args[0])] : args.map(Number)
-  if (!Number.isInteger(first) || !Number.isInteger(last) || last - first > MOST_NUMBERS) {
-    await err(`seq: invalid number '${args.join(' ')}'\n`)
-    return 1
+const makeFolders: Command = async (task) => {
+  const given = await knownArguments(task, 'mkdir', {
+    flags: 'p',
+    valued: 'm',
+    words: { parents: 'p' },
+    wordsWithValue: { mode: 'm' },
+  })
+  if (given === undefined) return 1
+  const { files } = task.place
+  const mode = given.value('m')
+  for (const name of given.operands) {
+    const path = pathOf(task, name)
+    const isNew = !files.exists(path)
+    files.makeFolder(path, given.has('p'))
+    if (mode === undefined || !isNew) continue
+    const { uid, gid } = files.status(path)
+    const bits = changed(mode, EVERY_BIT)
+    if (bits === undefined) throw new FileError(`invalid mode '${mode}'`)
+    files.describe(path, { mode: bits, uid, gid })
   }
-  const text = new BufferedLines(async (lines) => out(lines))
-  for (let number = first; number <= last; number++) await text.add(`${number}\n`)
-  await text.end()
-  return 0
-}
-
-const makeFolders: Command = (task) => {
-  const { options, names } = split(task.args)
-  for (const name of names) task.place.files.makeFolder(pathOf(task, name), options.includes('p'))
   return 0
 }
 
 const remove: Command = async (task) => {
-  const { options, names } = split(task.args)
-  for (const name of names) {
+  const given = await knownArguments(task, 'rm', {
+    flags: 'rRf',
+    words: { recursive: 'r', force: 'f' },
+  })
+  if (given === undefined) return 1
+  const isDeep = given.has('r') || given.has('R')
+  for (const name of given.operands) {
     const path = pathOf(task, name)
     const { files } = task.place
-    if (!files.exists(path) && options.includes('f')) continue
+    if (!files.exists(path) && given.has('f')) continue
     if (!files.exists(path))
       throw new FileError(`can't remove '${name}': No such file or directory`)
-    if (files.isFolder(path) && !options.includes('r'))
-      throw new FileError(`'${name}' is a directory`)
+    if (files.isFolder(path) && !isDeep) throw new FileError(`'${name}' is a directory`)
     files.remove(path)
   }
   return 0
 }
 
-const touch: Command = (task) => {
-  for (const name of task.args) {
+const touch: Command = async (task) => {
+  // There are no times: whichever is meant (-a, -m) is as good.
+  const given = await knownArguments(task, 'touch', { flags: 'acm', words: { 'no-create': 'c' } })
+  if (given === undefined) return 1
+  for (const name of given.operands) {
     const path = pathOf(task, name)
-    if (!task.place.files.exists(path)) task.place.files.write(path, new Uint8Array(0))
+    if (!task.place.files.exists(path) && !given.has('c'))
+      task.place.files.write(path, new Uint8Array(0))
   }
   return 0
 }
 
 const tee: Command = async (task) => {
+  const given = await knownArguments(task, 'tee', {
+    flags: 'ai',
+    words: { append: 'a', 'ignore-interrupts': 'i' },
+  })
+  if (given === undefined) return 1
   const { files } = task.place
-  const paths = split(task.args).names.map((name) => pathOf(task, name))
+  const paths = given.operands.map((name) => pathOf(task, name))
   const [free = MOST_INPUT_BYTES] = paths.map((path) => files.freeBytes(path))
   const bytes = await gathered(task.stdin, free)
-  for (const path of paths) files.write(path, bytes)
+  for (const path of paths) {
+    const isAdded = given.has('a') && files.exists(path)
+    files.write(path, isAdded ? Buffer.concat([await files.read(path), bytes]) : bytes)
+  }
   await task.out(bytes)
   return 0
 }
@@ -284,19 +282,6 @@ const cd: Command = async (task) => {
     return 2
   }
   task.folder.path = path
-  return 0
-}
-
-const id: Command = async ({ args, place, out }) => {
-  const { uid, gid, groups } = place.user
-  const named = (value: number): string => (value === 0 ? '0(root)' : String(value))
-  const texts: Readonly<Record<string, string>> = {
-    '-u': String(uid),
-    '-g': String(gid),
-    '-G': groups.join(' '),
-  }
-  const all = `uid=${named(uid)} gid=${named(gid)} groups=${groups.map(named).join(',')}`
-  await out(`${texts[args[0] ?? ''] ?? all}\n`)
   return 0
 }
 
@@ -382,12 +367,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['touch', touch],
   ['tr', tr],
   ['true', () => 0],
-  [
-    'uname',
-    printed(({ args }) =>
-      args.includes('-a') ? 'Linux simulated 6.12.0-simulated x86_64 Linux' : 'Linux',
-    ),
-  ],
+  ['uname', uname],
   ['unset', unset],
   ['wc', wordCount],
   ['whoami', printed(({ place }) => (place.user.uid === 0 ? 'root' : String(place.user.uid)))],

@@ -1,7 +1,23 @@
 /** What scripts ask before they go on: `test`, `[ ]`, `[[ ]]` and `expr`. */
 import { absolute } from '../files/file-tree.ts'
+import { matchesGlob } from '../files/glob.ts'
 import { sumOf } from '../shell/sums.ts'
 import type { Command } from '../shell/process.ts'
+
+const COMPARISONS: ReadonlyMap<string, (a: bigint, b: bigint) => boolean> = new Map([
+  ['-eq', (a, b) => a === b],
+  ['-ne', (a, b) => a !== b],
+  ['-gt', (a, b) => a > b],
+  ['-ge', (a, b) => a >= b],
+  ['-lt', (a, b) => a < b],
+  ['-le', (a, b) => a <= b],
+])
+
+function wholeNumber(text: string): bigint | undefined {
+  const [, sign, digits] = /^\s*([-+]?)(\d+)\s*$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  return sign === '-' ? -BigInt(digits) : BigInt(digits)
+}
 
 /** `test`, `[ ]` and `[[ ]]`: one question, with `!` before it. */
 export const test: Command = async (task) => {
@@ -29,16 +45,21 @@ export const test: Command = async (task) => {
     '-n': () => b !== '',
     '-z': () => b === '',
   }
-  const binary: Readonly<Record<string, boolean>> = {
-    '=': a === c,
-    '==': a === c,
-    '!=': a !== c,
-    '-eq': Number(a) === Number(c),
-    '-ne': Number(a) !== Number(c),
-    '-gt': Number(a) > Number(c),
-    '-ge': Number(a) >= Number(c),
-    '-lt': Number(a) < Number(c),
-    '-le': Number(a) <= Number(c),
+  // Between double brackets the right side is a pattern, and what is empty counts as 0.
+  const isExtended = task.called === '[['
+  const isSame = isExtended ? matchesGlob(c ?? '', a) : a === c
+  const binary: Readonly<Record<string, boolean>> = { '=': isSame, '==': isSame, '!=': !isSame }
+  const comparison = c !== undefined && more.length === 0 && COMPARISONS.get(b ?? '')
+  if (comparison) {
+    const numbers = [a, c].map((text) => wholeNumber(isExtended && text === '' ? '0' : text))
+    const wrong = [a, c].find((_, at) => numbers[at] === undefined)
+    // A name there is a variable, or a sum.
+    if (wrong !== undefined && isExtended) task.place.onUnknown?.(`test ${args.join(' ')}`)
+    if (wrong !== undefined) {
+      await task.err(`sh: ${wrong}: bad number\n`)
+      return 2
+    }
+    return comparison(numbers[0]!, numbers[1]!) === inverse ? 1 : 0
   }
   const answer = b === undefined ? a !== '' : c === undefined ? await unary[a]?.() : binary[b]
   if (answer === undefined || more.length > 0) {

@@ -3,6 +3,7 @@ import { FileError } from '../files/file-error.ts'
 import { absolute } from '../files/file-tree.ts'
 import { gathered } from '../files/gathered.ts'
 import type { Command, Process } from '../shell/process.ts'
+import { knownArguments } from './known-arguments.ts'
 
 /** Tools that see all lines at once hold up everybody while they do. */
 const MOST_LINE_BYTES = 8 * 2 ** 20
@@ -76,9 +77,13 @@ async function counted(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>)
 }
 
 export const wordCount: Command = async (task) => {
-  const options = task.args.filter((arg) => /^-[A-Za-z]/.test(arg)).join('')
-  const files = task.args.filter((arg) => !/^-[A-Za-z]/.test(arg))
-  const letters = (['l', 'w', 'c'] as const).filter((letter) => options.includes(letter))
+  const given = await knownArguments(task, 'wc', {
+    flags: 'lwc',
+    words: { bytes: 'c', lines: 'l', words: 'w' },
+  })
+  if (given === undefined) return 1
+  const files = given.operands
+  const letters = (['l', 'w', 'c'] as const).filter((letter) => given.has(letter))
   const print = (counts: Counts, name: string): Promise<void> => {
     const numbers = (letters.length > 0 ? letters : (['l', 'w', 'c'] as const)).map(
       (letter) => counts[letter],

@@ -65,6 +65,24 @@ async function wholeOf(word: Word, context: Expanding): Promise<Expanded> {
   return { text, pattern }
 }
 
+/** Between double brackets: words stay whole and mean no files, and what something is compared with is a pattern. */
+export async function conditionWords(
+  words: readonly Word[],
+  context: Expanding,
+): Promise<readonly string[]> {
+  const all: string[] = []
+  for (const word of words) {
+    const isPattern = /^[!=]?=$/.test(all.at(-1) ?? '')
+    all.push(await (isPattern ? patternIn(word, context) : expanded(word, context)))
+  }
+  return all
+}
+
+export function isCondition([first = []]: readonly Word[]): boolean {
+  const [part, ...more] = first
+  return more.length === 0 && part !== undefined && 'text' in part && part.text === '[['
+}
+
 async function piecesOf(word: Word, context: Expanding): Promise<readonly Expanded[]> {
   const words: Expanded[] = []
   let text = ''

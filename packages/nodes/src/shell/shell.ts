@@ -5,7 +5,7 @@ import { leave, local, shift } from './built-in-commands.ts'
 import { Definitions, signalName } from './definitions.ts'
 import type { Shell } from './definitions.ts'
 import { exitCodeOf, orProblem } from './ends.ts'
-import { expanded, expandedAll, patternIn } from './expansion.ts'
+import { conditionWords, expanded, expandedAll, isCondition, patternIn } from './expansion.ts'
 import type { Expanding } from './expansion.ts'
 import { inputOf } from './input.ts'
 import { MOST_ROUNDS_AT_ONCE, jump, roundOf } from './loops.ts'
@@ -251,7 +251,10 @@ async function runSimple(
   // Of a command that is an assignment only, it is that of the script in its value.
   let exitCode = 0
   const context = expanding(task, lastExitCode, (code) => (exitCode = code))
-  const words = await expandedAll(command.words, context)
+  const words = await (isCondition(command.words) ? conditionWords : expandedAll)(
+    command.words,
+    context,
+  )
   const given = words.length === 0 ? environment : new Map(environment)
   for (const { name, value } of command.assignments) given.set(name, await expanded(value, context))
   if (words.length === 0 && command.redirections.length === 0) return exitCode
