@@ -20,6 +20,7 @@ import { echo } from './echo-command.ts'
 import { find } from './find-command.ts'
 import { grep } from './grep-command.ts'
 import { head, tail } from './head-tail-commands.ts'
+import { hostname } from './hostname-command.ts'
 import { id, uname } from './identity-commands.ts'
 import { shellOfInput } from './interactive-shell.ts'
 import { ip } from './ip-command.ts'
@@ -336,7 +337,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['find', find],
   ['grep', grep],
   ['head', head],
-  ['hostname', printed(({ place }) => place.hostname)],
+  ['hostname', hostname],
   ['id', id],
   ['ip', ip],
   ['ls', ls],
