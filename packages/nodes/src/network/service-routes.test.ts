@@ -111,6 +111,32 @@ test('internalTrafficPolicy Local keeps to the node', () => {
   assert.deepEqual(routeOf(local, HTTP, slices, 'elsewhere'), { kind: 'lost' })
 })
 
+test('a policy Local looks for one that serves while it ends on the node alone', () => {
+  const slices = [
+    slice([
+      endpoint('10.1.0.2', { conditions: ending }),
+      endpoint('10.2.0.2', { nodeName: 'far' }),
+    ]),
+  ]
+  const local = service({ internalTrafficPolicy: 'Local' })
+  assert.deepEqual(routeOf(local, HTTP, slices, 'near'), to('10.1.0.2'))
+  assert.deepEqual(routeOf(local, HTTP, slices, 'far'), to('10.2.0.2'))
+  const outer = seenAtNode(service({ externalTrafficPolicy: 'Local' }), false)
+  assert.deepEqual(routeOf(outer, HTTP, slices, 'near'), to('10.1.0.2'))
+  assert.deepEqual(routeOf(outer, HTTP, slices, 'elsewhere'), { kind: 'lost' })
+  assert.deepEqual(routeOf(service(), HTTP, slices, 'near'), to('10.2.0.2'))
+  const here = [...slices, slice([endpoint('10.1.0.3')])]
+  assert.deepEqual(routeOf(local, HTTP, here, 'near'), to('10.1.0.3'))
+})
+
+test('each port has the endpoints of the slices that name it', () => {
+  const other = { ...slice([endpoint('10.2.0.2')]), ports: [{ name: 'grpc', port: 9090 }] }
+  const slices = [slice([endpoint('10.1.0.2', { conditions: ending })]), other]
+  assert.deepEqual(routeOf(service(), HTTP, slices, 'near'), to('10.1.0.2'))
+  const local = service({ internalTrafficPolicy: 'Local' })
+  assert.deepEqual(routeOf(local, HTTP, [other], 'far'), { kind: 'refused' })
+})
+
 test('an endpoint knows the pod that it names, and nothing else', () => {
   const refs = [
     { kind: 'Pod', namespace: 'shop', name: 'web-0' },

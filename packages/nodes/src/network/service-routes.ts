@@ -42,17 +42,16 @@ export function routeOf(
   zone?: string,
 ): Route {
   if (port === undefined) return { kind: 'lost' }
-  const all = servingEndpoints(slices.filter((slice) => !isProxiedByOthers(slice)))
-  if (all.length === 0) return { kind: 'refused' }
+  const all = endpointsOf(port, slices)
+  const serving = servingOnes(all)
+  if (serving.length === 0) return { kind: 'refused' }
+  // What others have is no reason to leave those here alone: they are judged by themselves.
   const isLocal = service.spec?.internalTrafficPolicy === 'Local'
   const near = isLocal
-    ? all.filter(({ endpoint }) => endpoint.nodeName === nodeName)
-    : hinted(all, nodeName, zone)
-  const destinations = near.flatMap(({ endpoint, slice }) => {
-    const target = slice.ports?.find(({ name = '' }) => name === (port.name ?? ''))?.port
-    return target === undefined ? [] : [destinationOf(endpoint, target)]
-  })
-  if (destinations.length === 0) return { kind: isLocal ? 'lost' : 'refused' }
+    ? servingOnes(all.filter(({ endpoint }) => endpoint.nodeName === nodeName))
+    : hinted(serving, nodeName, zone)
+  if (near.length === 0) return { kind: 'lost' }
+  const destinations = near.map(({ endpoint, target }) => destinationOf(endpoint, target))
   return { kind: 'to', destinations: destinations.toSorted(byAddress) }
 }
 
@@ -110,11 +109,24 @@ export function headlessAddresses(
   return [...new Set(addresses)].toSorted(compareStrings)
 }
 
+interface Backend {
+  readonly endpoint: Endpoint
+  /** The number of the port there. */
+  readonly target: number
+}
+
+/** Of the slices that have that port. */
+function endpointsOf(port: ServicePort, slices: readonly EndpointSlice[]): readonly Backend[] {
+  return slices
+    .filter((slice) => !isProxiedByOthers(slice))
+    .flatMap(({ ports, endpoints }) => {
+      const target = ports?.find(({ name = '' }) => name === (port.name ?? ''))?.port
+      return target === undefined ? [] : (endpoints ?? []).map((endpoint) => ({ endpoint, target }))
+    })
+}
+
 /** Those that are ready; where none is, those that serve while they end. */
-function servingEndpoints(slices: readonly EndpointSlice[]) {
-  const all = slices.flatMap((slice) =>
-    (slice.endpoints ?? []).map((endpoint) => ({ endpoint, slice })),
-  )
+function servingOnes(all: readonly Backend[]): readonly Backend[] {
   const ready = all.filter(({ endpoint }) => isReady(endpoint))
   if (ready.length > 0) return ready
   return all.filter(
@@ -133,12 +145,12 @@ export function haveZoneHints(slices: readonly EndpointSlice[]): boolean {
 
 /** Those that hints lead this node to, or else its zone. They count when each endpoint has some, and some are for here. */
 function hinted(
-  all: ReturnType<typeof servingEndpoints>,
+  all: readonly Backend[],
   nodeName: string,
   zone: string | undefined,
-): typeof all {
-  const near = (kind: 'forNodes' | 'forZones', here: string | undefined): typeof all => {
-    const hintsOf = ({ endpoint: { hints } }: (typeof all)[number]) => hints?.[kind] ?? []
+): readonly Backend[] {
+  const near = (kind: 'forNodes' | 'forZones', here: string | undefined): readonly Backend[] => {
+    const hintsOf = ({ endpoint: { hints } }: Backend) => hints?.[kind] ?? []
     if (all.some((each) => hintsOf(each).length === 0)) return []
     return all.filter((each) => hintsOf(each).some(({ name }) => name === here))
   }
