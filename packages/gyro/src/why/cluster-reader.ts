@@ -24,13 +24,19 @@ import type { FailedList, Found, Listing, WebhookFact, Workload } from './facts.
 /** Lists at once: a cluster has a hundred kinds and more. */
 const PARALLEL_LISTS = 12
 
+/** All of a kind, as far as it could be read. */
+interface Read<T> {
+  readonly items: readonly T[]
+  readonly failed: readonly FailedList[]
+}
+
 export class ClusterReader {
   readonly lookup: ResourceLookup
   readonly discovered: Discovered
   readonly #client: Client
-  #webhooks: Promise<readonly WebhookFact[]> | undefined
-  #leases: Promise<readonly Lease[]> | undefined
-  #workloads: Promise<readonly Workload[]> | undefined
+  #webhooks: Promise<Read<WebhookFact>> | undefined
+  #leases: Promise<Read<Lease>> | undefined
+  #workloads: Promise<Read<Workload>> | undefined
   #failedGroups: Promise<ReadonlyMap<string, string>> | undefined
 
   constructor(client: Client, discovered: Discovered) {
@@ -107,15 +113,15 @@ export class ClusterReader {
     return this.lookup.preferred(['list', 'delete'])
   }
 
-  leases(): Promise<readonly Lease[]> {
+  leases(): Promise<Read<Lease>> {
     return (this.#leases ??= this.#all<Lease>('coordination.k8s.io', 'leases'))
   }
 
-  workloads(): Promise<readonly Workload[]> {
+  workloads(): Promise<Read<Workload>> {
     return (this.#workloads ??= this.#readWorkloads())
   }
 
-  webhooks(): Promise<readonly WebhookFact[]> {
+  webhooks(): Promise<Read<WebhookFact>> {
     return (this.#webhooks ??= this.#readWebhooks())
   }
 
@@ -124,26 +130,28 @@ export class ClusterReader {
     return (this.#failedGroups ??= this.#readFailedGroups())
   }
 
-  async #all<T extends KubernetesObject>(group: string, resource: string): Promise<readonly T[]> {
+  async #all<T extends KubernetesObject>(group: string, resource: string): Promise<Read<T>> {
     const type = this.lookup.forResource(group, resource)
-    if (type === undefined) return []
-    const { found } = await this.list(type, {})
-    return found.map(({ object }) => object as KubernetesObject as T)
+    if (type === undefined) return { items: [], failed: [] }
+    const { found, failed } = await this.list(type, {})
+    return { items: found.map(({ object }) => object as KubernetesObject as T), failed }
   }
 
-  async #readWorkloads(): Promise<readonly Workload[]> {
+  async #readWorkloads(): Promise<Read<Workload>> {
     const kinds = ['deployments', 'statefulsets', 'daemonsets']
     const lists = await Promise.all(
-      kinds.map(async (resource) =>
-        (await this.#all<WorkloadObject>('apps', resource)).map((object) =>
-          workloadOf(resource, object),
-        ),
-      ),
+      kinds.map(async (resource) => {
+        const { items, failed } = await this.#all<WorkloadObject>('apps', resource)
+        return { items: items.map((object) => workloadOf(resource, object)), failed }
+      }),
     )
-    return lists.flat()
+    return {
+      items: lists.flatMap(({ items }) => items),
+      failed: lists.flatMap(({ failed }) => failed),
+    }
   }
 
-  async #readWebhooks(): Promise<readonly WebhookFact[]> {
+  async #readWebhooks(): Promise<Read<WebhookFact>> {
     const group = 'admissionregistration.k8s.io'
     const [validating, mutating] = await Promise.all([
       this.#all<ValidatingWebhookConfiguration>(group, 'validatingwebhookconfigurations'),
@@ -159,10 +167,11 @@ export class ClusterReader {
         webhook,
         backend: await this.#backendOf(webhook.clientConfig.service),
       }))
-    return Promise.all([
-      ...validating.flatMap((object) => factsOf('ValidatingWebhookConfiguration', object)),
-      ...mutating.flatMap((object) => factsOf('MutatingWebhookConfiguration', object)),
+    const items = await Promise.all([
+      ...validating.items.flatMap((object) => factsOf('ValidatingWebhookConfiguration', object)),
+      ...mutating.items.flatMap((object) => factsOf('MutatingWebhookConfiguration', object)),
     ])
+    return { items, failed: [...validating.failed, ...mutating.failed] }
   }
 
   async #backendOf(

@@ -1,6 +1,6 @@
 /** Facts for the tables of the tests: a quiet cluster, an object of some kind, and what differs. */
 import type { DiscoveredResource, UnstructuredObject } from '@gyropilot/api'
-import type { Facts, Found, WebhookFact } from './facts.ts'
+import type { ClusterFacts, Facts, Found, WebhookFact } from './facts.ts'
 
 const NOW = '2026-01-02T03:04:05Z'
 export const nowMs = Date.parse(NOW)
@@ -44,6 +44,14 @@ export function deleted(seconds: number, ...finalizers: readonly string[]): obje
   return { deletionTimestamp: ago(seconds), deletionGracePeriodSeconds: 0, finalizers }
 }
 
+export const quietCluster: ClusterFacts = {
+  webhooks: [],
+  failedGroups: new Map(),
+  leases: [],
+  workloads: [],
+  unread: { webhooks: [], controllers: [] },
+}
+
 export function facts(about: Found, more: Partial<Facts> = {}): Facts {
   return {
     ...about,
@@ -54,7 +62,7 @@ export function facts(about: Found, more: Partial<Facts> = {}): Facts {
     related: { found: [], failed: [] },
     warnings: [],
     ...more,
-    cluster: { webhooks: [], failedGroups: new Map(), leases: [], workloads: [], ...more.cluster },
+    cluster: { ...quietCluster, ...more.cluster },
   }
 }
 

@@ -1,9 +1,9 @@
 /** One finalizer of an object that is being deleted. Pure. */
-import type { Facts, FailedList, Found, Reason } from './facts.ts'
+import type { Facts, Found, Reason } from './facts.ts'
 import { keptBy, knownFinalizer } from './known-finalizers.ts'
 import type { KnownFinalizer } from './known-finalizers.ts'
-import { likelyOwners, setterOf, setterText } from './unknown-finalizer.ts'
-import { counted, shortName, some } from './words.ts'
+import { isByHand, likelyOwners, setterOf, setterText } from './unknown-finalizer.ts'
+import { counted, shortName, some, unreadable } from './words.ts'
 
 export function explainFinalizer(facts: Facts, name: string): Reason {
   const known = knownFinalizer(name)
@@ -68,19 +68,46 @@ function unknown(facts: Facts, name: string): Reason {
   const { object, cluster, nowMs } = facts
   const setter = setterOf(object, name)
   const owners = likelyOwners(name, setter?.manager, cluster, nowMs)
-  const runs = owners.some((owner) => owner.runs)
+  const unread = unreadable(cluster.unread.controllers)
   return {
     code: 'Finalizer',
     holds: `finalizer ${name}`,
-    remover: runs
-      ? 'probably the controller below, which runs'
-      : 'a controller that does not seem to run in this cluster',
     ...sinceOf(facts, name),
-    evidence: [setterText(setter, nowMs), ...owners.map(({ text }) => text)],
-    release: runs
-      ? 'its controller finishes what it has to clean up: see its log'
-      : `its controller is started and removes it; if that is gone for good, by hand, which skips its clean-up: ${removal(facts, name)}`,
+    evidence: [setterText(setter, nowMs), ...owners.map(({ text }) => text), ...unread],
+    ...outlook(facts, name, owners),
     waitsFor: [],
+  }
+}
+
+/** Removal by hand is told only where a controller was looked for everywhere and none can be at work. */
+function outlook(
+  facts: Facts,
+  name: string,
+  owners: readonly { readonly runs: boolean }[],
+): Pick<Reason, 'remover' | 'release'> {
+  if (owners.some(({ runs }) => runs)) {
+    return {
+      remover: 'probably the controller below, which runs',
+      release: 'its controller finishes what it has to clean up: see its log',
+    }
+  }
+  if (facts.cluster.unread.controllers.length > 0) {
+    return {
+      remover: 'a controller; whether it runs cannot be seen',
+      release:
+        'its controller removes it: somebody who may list workloads and leases of all namespaces can see whether it runs',
+    }
+  }
+  if (owners.length === 0 && !isByHand(setterOf(facts.object, name))) {
+    return {
+      remover: 'a controller; none with a name like it was found',
+      release:
+        'its controller removes it when it has cleaned up: find out where it runs, under what name',
+    }
+  }
+  return {
+    remover: 'a controller that does not seem to run in this cluster',
+    release: `its controller is started and removes it; if that is gone for good, by hand, which skips its clean-up: ${removal(facts, name)}`,
   }
 }
 
@@ -99,13 +126,4 @@ function removal(facts: Facts, name: string): string {
 function sinceOf({ object }: Facts, name: string): { readonly since?: string } {
   const time = setterOf(object, name)?.time
   return time ? { since: time } : {}
-}
-
-/** What could not be looked at may hold it too. */
-export function unreadable(failed: readonly FailedList[]): readonly string[] {
-  return failed.map(({ resource, reason, forbidden }) =>
-    forbidden
-      ? `${resource} could not be looked at: this user may not list them`
-      : `${resource} cannot be listed: ${reason}`,
-  )
 }

@@ -3,8 +3,7 @@ import { isTerminating } from '@gyropilot/api'
 import type { Namespace, UnstructuredObject } from '@gyropilot/api'
 import type { Facts, Found, Reason } from './facts.ts'
 import { conditionsOf } from './known-finalizers.ts'
-import { unreadable } from './explain-finalizer.ts'
-import { counted } from './words.ts'
+import { counted, unreadable } from './words.ts'
 
 const CONTROLLER = 'the namespace controller of kube-controller-manager'
 

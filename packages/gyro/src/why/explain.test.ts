@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ago, deleted, facts, found, webhook } from './example-facts.ts'
+import { ago, deleted, facts, found, quietCluster, webhook } from './example-facts.ts'
 import { explain } from './explain.ts'
 import type { Facts, Reason } from './facts.ts'
 import { shortName } from './words.ts'
@@ -36,10 +36,7 @@ const lease = (seconds: number) => ({
   spec: { holderIdentity: 'm1', renewTime: ago(seconds), leaseDurationSeconds: 15 },
 })
 const cluster = (more: Partial<Facts['cluster']>): Facts['cluster'] => ({
-  webhooks: [],
-  failedGroups: new Map(),
-  leases: [],
-  workloads: [],
+  ...quietCluster,
   ...more,
 })
 const namespace = (fields: object = {}) =>

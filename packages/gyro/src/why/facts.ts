@@ -64,6 +64,14 @@ export interface ClusterFacts {
   /** All that could be read, of every namespace. */
   readonly leases: readonly Lease[]
   readonly workloads: readonly Workload[]
+  readonly unread: UnreadLists
+}
+
+/** What could not be read of the cluster, so that its absence above says nothing. */
+interface UnreadLists {
+  readonly webhooks: readonly FailedList[]
+  /** Workloads and leases: whether a controller runs cannot be seen. */
+  readonly controllers: readonly FailedList[]
 }
 
 export interface Facts extends Found {

@@ -52,9 +52,15 @@ async function clusterFacts(
     cluster.webhooks(),
     cluster.failedGroups(),
     cluster.leases(),
-    isUnknown ? cluster.workloads() : [],
+    isUnknown ? cluster.workloads() : { items: [], failed: [] },
   ])
-  return { webhooks, failedGroups, leases, workloads }
+  return {
+    webhooks: webhooks.items,
+    failedGroups,
+    leases: leases.items,
+    workloads: workloads.items,
+    unread: { webhooks: webhooks.failed, controllers: [...workloads.failed, ...leases.failed] },
+  }
 }
 
 const finalizersOf = (object: UnstructuredObject): readonly string[] =>

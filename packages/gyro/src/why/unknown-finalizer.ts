@@ -4,16 +4,34 @@ import type { ClusterFacts, Workload } from './facts.ts'
 import { sinceText, span } from './words.ts'
 
 /** Programs of people: that they set it says nothing about who takes it away. */
-const HAND_TOOLS = /^(kubectl|curl|helm|k9s|node|python|Mozilla|before-first-apply|unknown)/i
+const HAND_TOOLS =
+  /^(?:(?:kubectl|python[\d.]*)\b.*|(?:curl|helm|k9s|node|node-fetch|Mozilla|before-first-apply|unknown))$/i
 
 /** Parts of names that many projects have. */
 const COMMON_WORDS = new Set(
-  'controller manager operator finalizer finalizers kubernetes apps example cloud cluster resources cleanup delete protection sigs'.split(
+  'controller manager operator finalizer finalizers kubernetes apps example cloud cluster resources cleanup delete protection sigs ingress service services'.split(
     ' ',
   ),
 )
 
 const SHORTEST_WORD = 4
+
+/** Parts of names of the programs that serve a domain whose own words are not in their names. The first that fits counts. */
+const PROGRAMS_OF_DOMAINS: readonly (readonly [domain: string, programs: readonly string[]])[] = [
+  ['karpenter.k8s.aws', ['karpenter']],
+  // One controller for each service of the cloud: ack-s3-controller.
+  ['services.k8s.aws', ['ack-']],
+  ...['ingress', 'service', 'elbv2', 'gateway'].map(
+    (part) => [`${part}.k8s.aws`, ['aws-load-balancer-controller']] as const,
+  ),
+  // Providers are called after their clouds: capa-controller-manager.
+  [
+    'infrastructure.cluster.x-k8s.io',
+    ['capa-', 'capd-', 'capg-', 'caph-', 'capk-', 'capm3-', 'capo-', 'capv-', 'capz-'],
+  ],
+  ['cluster.x-k8s.io', ['capi-']],
+  ['fluxcd.io', ['flux-system']],
+]
 
 /** The manager of the field, where managedFields say so: the newest when several share it. */
 export function setterOf(
@@ -54,20 +72,33 @@ export function likelyOwners(
       .filter(({ name, namespace }) => isLike(name, namespace))
       .map((workload) => ofWorkload(workload)),
     ...leases
-      .filter(({ metadata, spec }) => isLike(metadata?.name, spec?.holderIdentity))
+      .filter(({ metadata, spec }) =>
+        isLike(metadata?.name, metadata?.namespace, spec?.holderIdentity),
+      )
       .map((lease) => ofLease(lease, nowMs)),
   ]
 }
 
 /** `finalizers.kyverno.io/x` set by `kyverno-policy`: kyverno, kyverno-policy. */
 function wordsOf(finalizer: string, manager: string | undefined): readonly string[] {
-  const [domain = '', name] = finalizer.split('/')
+  const [domain = '', name] = finalizer.toLowerCase().split('/')
   const labels = domain.split('.')
   // The last label of a domain (io, com) is everybody's; a finalizer without a slash is all name.
   const parts = name === undefined && labels.length === 1 ? labels : labels.slice(0, -1)
-  const byHand = manager === undefined || HAND_TOOLS.test(manager)
-  const words = [...parts, ...(byHand ? [] : [manager])].map((word) => word.toLowerCase())
-  return words.filter((word) => word.length >= SHORTEST_WORD && !COMMON_WORDS.has(word))
+  const setter = manager === undefined || HAND_TOOLS.test(manager) ? [] : [manager.toLowerCase()]
+  const isTelling = (word: string): boolean =>
+    word.length >= SHORTEST_WORD && !COMMON_WORDS.has(word)
+  return [...(programsOf(domain) ?? parts.filter(isTelling)), ...setter.filter(isTelling)]
+}
+
+function programsOf(domain: string): readonly string[] | undefined {
+  const entry = PROGRAMS_OF_DOMAINS.find(([of]) => domain === of || domain.endsWith(`.${of}`))
+  return entry?.[1]
+}
+
+/** Set by a program of people: no controller has shown itself. */
+export function isByHand(setter: ManagedFieldsEntry | undefined): boolean {
+  return setter?.manager !== undefined && HAND_TOOLS.test(setter.manager)
 }
 
 function ofWorkload({ kind, namespace, name, replicas, ready }: Workload): LikelyOwner {

@@ -321,3 +321,19 @@ test('a claim is read with the pods that use it, an unknown finalizer with workl
   assert.ok(of('painter.io/x').evidence.includes('deployment default/painter: 0 of 1 ready'))
   assert.match(of('foregroundDeletion').evidence[0]!, /no dependent that blocks/)
 })
+
+test('a user of one namespace is not told that nothing runs, and that webhooks cannot be seen', async () => {
+  const here = await world(
+    /^\/apis\/(?:apps|coordination|admissionregistration)[^/]*\/v1\/[^/?]+(?:\?|$)/,
+  )
+  await map(here, 'held', { finalizers: ['painter.io/x'] })
+  await here.write('DELETE', `${maps}/held`)
+  const answer = await here.why('configmap', 'held', 'default')
+  const [reason] = answer.reasons
+  assert.match(reason!.remover!, /cannot be seen/)
+  assert.doesNotMatch(reason!.release, /kubectl/)
+  const refused = 'could not be looked at: this user may not list them'
+  for (const resource of ['deployments.apps', 'leases.coordination.k8s.io'])
+    assert.ok(reason!.evidence.includes(`${resource} ${refused}`), resource)
+  assert.equal(answer.notes.filter((note) => note.includes(refused)).length, 2)
+})

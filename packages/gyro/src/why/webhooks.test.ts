@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { facts, found, webhook } from './example-facts.ts'
+import { facts, found, quietCluster, webhook } from './example-facts.ts'
 import type { Facts, Found, WebhookFact } from './facts.ts'
 import { webhookFindings, webhooksAsked } from './webhooks.ts'
 import type { NeededWrite } from './webhooks.ts'
@@ -117,7 +117,7 @@ for (const [title, changes, object, write, isAsked] of ASKED) {
 function given(object: Found, ...webhooks: readonly WebhookFact[]): Facts {
   return facts(object, {
     namespace: object.type.namespaced ? namespace.object : undefined,
-    cluster: { webhooks, failedGroups: new Map(), leases: [], workloads: [] },
+    cluster: { ...quietCluster, webhooks },
   })
 }
 
@@ -139,6 +139,20 @@ for (const [title, fact, reasons, notes] of FINDINGS) {
     assert.deepEqual([findings.reasons.length, findings.notes.length], [reasons, notes])
   })
 }
+
+test('configurations that may not be read are told, where a webhook could be asked', () => {
+  const failed = {
+    resource: 'validatingwebhookconfigurations.admissionregistration.k8s.io',
+    reason: 'no',
+    forbidden: true,
+  }
+  const cluster = { ...quietCluster, unread: { webhooks: [failed], controllers: [] } }
+  const { reasons, notes } = webhookFindings(facts(pod, { cluster }), [DELETE])
+  assert.deepEqual(reasons, [])
+  assert.match(notes[0]!, /^a webhook may stand in the way \(DELETE\): validatingweb.*may not list/)
+  const own = found('*admissionregistration.k8s.io/ValidatingWebhookConfiguration', 'guard')
+  assert.deepEqual(webhookFindings(facts(own, { cluster }), [DELETE]).notes, [])
+})
 
 test('conditions in CEL are named, as they may let the write pass', () => {
   const matchConditions = [{ name: 'not-mine', expression: 'false' }]

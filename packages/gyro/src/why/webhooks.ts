@@ -2,6 +2,7 @@
 import { InvalidSelectorError, labelQueryOf } from '@gyropilot/api'
 import type { LabelSelector, Labels, RuleWithOperations, UnstructuredObject } from '@gyropilot/api'
 import type { Facts, Reason, WebhookFact } from './facts.ts'
+import { unreadable } from './words.ts'
 
 type Operation = 'UPDATE' | 'DELETE'
 
@@ -18,8 +19,7 @@ export function webhooksAsked(
   writes: readonly NeededWrite[],
 ): readonly WebhookFact[] {
   const { type, object, namespace, cluster } = facts
-  // Admission never asks webhooks about their own configurations.
-  if (type.group === 'admissionregistration.k8s.io') return []
+  if (!isAskable({ type })) return []
   return cluster.webhooks.filter(
     ({ webhook }) =>
       (webhook.rules ?? []).some((rule) =>
@@ -28,6 +28,11 @@ export function webhooksAsked(
       selects(webhook.objectSelector, object) &&
       selects(webhook.namespaceSelector, type.kind === 'Namespace' ? object : namespace),
   )
+}
+
+/** Admission never asks webhooks about their own configurations. */
+function isAskable({ type }: Pick<Facts, 'type'>): boolean {
+  return type.group !== 'admissionregistration.k8s.io'
 }
 
 function covers(
@@ -87,10 +92,15 @@ export function webhookFindings(
   const unseen = asked.filter(({ backend }) => backend === 'unknown')
   return {
     reasons: dead.map((fact) => reasonOf(fact, what)),
-    notes: unseen.map(
-      ({ webhook, kind, configuration }) =>
-        `webhook ${webhook.name} (${kind}/${configuration}) is asked too (${what}), and whether it answers cannot be seen`,
-    ),
+    notes: [
+      ...unseen.map(
+        ({ webhook, kind, configuration }) =>
+          `webhook ${webhook.name} (${kind}/${configuration}) is asked too (${what}), and whether it answers cannot be seen`,
+      ),
+      ...(isAskable(facts) ? unreadable(facts.cluster.unread.webhooks) : []).map(
+        (text) => `a webhook may stand in the way (${what}): ${text}`,
+      ),
+    ],
   }
 }
 

@@ -1,7 +1,7 @@
 /** How objects, times and counts are said. Pure. */
 import { groupResourceOf } from '@gyropilot/api'
 import type { DiscoveredResource } from '@gyropilot/api'
-import type { Found } from './facts.ts'
+import type { FailedList, Found } from './facts.ts'
 
 const MINUTE_SECONDS = 60
 const HOUR_SECONDS = 3600
@@ -34,6 +34,15 @@ export function counted(found: readonly Found[]): string {
     .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
     .map(([name, count]) => `${count} ${name}`)
     .join(', ')
+}
+
+/** What could not be looked at may hold it too. */
+export function unreadable(failed: readonly FailedList[]): readonly string[] {
+  return failed.map(({ resource, reason, forbidden }) =>
+    forbidden
+      ? `${resource} could not be looked at: this user may not list them`
+      : `${resource} cannot be listed: ${reason}`,
+  )
 }
 
 /** `1 pod`, `3 pods`. */
