@@ -34,7 +34,7 @@ export async function kubeconfigCommand(args: readonly string[]): Promise<void> 
 
 async function merge(cluster: RunningCluster, registry: ClusterRegistry): Promise<void> {
   const clock = new SystemClock()
-  const target = mergeTarget()
+  const target = mergeTarget(cluster.kubeconfig)
   await mergeInto(target, cluster, clock)
   // One at a time is remembered: the cluster takes its entries out when it ends.
   if (cluster.merged !== undefined && cluster.merged !== target)

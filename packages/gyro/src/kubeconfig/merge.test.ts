@@ -47,11 +47,22 @@ const clock = hurriedClock()
 
 test('the file is ~/.kube/config, or of KUBECONFIG the first that exists, else the last', () => {
   const [first, second] = [join(folder, '1'), join(folder, '2')]
-  assert.equal(mergeTarget({ HOME: '/home/a' }), '/home/a/.kube/config')
-  assert.equal(mergeTarget({ HOME: '/home/a', KUBECONFIG: '' }), '/home/a/.kube/config')
-  assert.equal(mergeTarget({ KUBECONFIG: `${first}::${second}` }), second)
+  assert.equal(mergeTarget(cluster.kubeconfig, { HOME: '/home/a' }), '/home/a/.kube/config')
+  assert.equal(
+    mergeTarget(cluster.kubeconfig, { HOME: '/home/a', KUBECONFIG: '' }),
+    '/home/a/.kube/config',
+  )
+  assert.equal(mergeTarget(cluster.kubeconfig, { KUBECONFIG: `${first}::${second}` }), second)
   writeFileSync(first, '')
-  assert.equal(mergeTarget({ KUBECONFIG: `${first}:${second}` }), first)
+  assert.equal(mergeTarget(cluster.kubeconfig, { KUBECONFIG: `${first}:${second}` }), first)
+})
+
+test('of several files in KUBECONFIG the cluster’s own is passed over, also by another name', () => {
+  const [own, link, team] = [cluster.kubeconfig, join(folder, 'link'), join(folder, 'team')]
+  symlinkSync(own, link)
+  for (const KUBECONFIG of [`${own}:${team}`, `${link}:${team}`, `${team}:${own}`])
+    assert.equal(mergeTarget(own, { KUBECONFIG }), team, KUBECONFIG)
+  assert.equal(mergeTarget(own, { KUBECONFIG: own }), own, 'alone it is told what is wrong')
 })
 
 test('a file and its folder are made for this user alone; a link stays a link; the lock goes', async () => {

@@ -15,12 +15,21 @@ const LOCK_PAUSE_MS = 50
 
 /**
  * The file that is written to: ~/.kube/config; with KUBECONFIG the first of its files that is there, else the last, as kubectl
- * chooses for what is new.
+ * chooses for what is new. `own`, the kubeconfig of the cluster itself, is chosen only where there is no other.
  */
-export function mergeTarget(environment: NodeJS.ProcessEnv = process.env): string {
-  const files = (environment['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '')
+export function mergeTarget(own: string, environment: NodeJS.ProcessEnv = process.env): string {
+  const all = (environment['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '')
+  const others = all.filter((file) => !isSameFile(file, own))
+  const files = others.length > 0 ? others : all
   const chosen = files.find((file) => existsSync(file)) ?? files.at(-1)
   return resolve(chosen ?? join(environment['HOME'] || homedir(), '.kube', 'config'))
+}
+
+function isSameFile(a: string, b: string): boolean {
+  return (
+    (existsSync(a) ? realpathSync(a) : resolve(a)) ===
+    (existsSync(b) ? realpathSync(b) : resolve(b))
+  )
 }
 
 /** Makes the cluster the current context of the file. */
@@ -29,7 +38,7 @@ export async function mergeInto(
   cluster: Pick<RunningCluster, 'name' | 'server' | 'kubeconfig'>,
   clock: Clock,
 ): Promise<void> {
-  if (existsSync(path) && realpathSync(path) === realpathSync(cluster.kubeconfig)) {
+  if (isSameFile(path, cluster.kubeconfig)) {
     throw notMerged(
       path,
       'is the kubeconfig of the cluster itself: unset KUBECONFIG to merge into ~/.kube/config',

@@ -50,7 +50,7 @@ export class Registration {
     const log = isDetached() ? process.env[LOG_VARIABLE] : undefined
     const others = this.#registry.running()
     const cluster = this.#cluster(facts, log, others)
-    const merged = this.#options.mergeKubeconfig ? mergeTarget() : undefined
+    const merged = this.#options.mergeKubeconfig ? mergeTarget(cluster.kubeconfig) : undefined
     if (merged !== undefined) await mergeInto(merged, cluster, this.#clock)
     const notes = [...facts.notes]
     let isKnown = true

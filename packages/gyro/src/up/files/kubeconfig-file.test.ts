@@ -28,7 +28,7 @@ test('a file knows its process; only others that run count', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'kubeconfig')
-  assert.equal(runningOwnerOf(path), undefined)
+  assert.equal(runningOwnerOf(path, []), undefined)
   for (const [text, owner] of [
     [ownedText('kind: Config\n', process.ppid), process.ppid],
     [ownedText('kind: Config\n', process.pid), undefined],
@@ -38,8 +38,26 @@ test('a file knows its process; only others that run count', (t) => {
     ['kind: Config\n', undefined],
   ] as const) {
     writeFileSync(path, text)
-    assert.equal(runningOwnerOf(path), owner, text)
+    assert.equal(runningOwnerOf(path, []), owner, text)
   }
+})
+
+test('a file that kubectl has edited is still of the cluster that runs with it', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'kubeconfig')
+  const running = [
+    { kubeconfig: join(folder, 'other'), processId: 1 },
+    { kubeconfig: path, processId: process.pid },
+    { kubeconfig: path, processId: process.ppid },
+  ]
+  assert.equal(runningOwnerOf(path, running), undefined, 'a file that is gone is lost by nobody')
+  writeFileSync(path, 'kind: Config\n')
+  assert.equal(runningOwnerOf(path, running), process.ppid)
+  assert.equal(runningOwnerOf(path, running.slice(0, 2)), undefined)
+  // Another has been told to write there since.
+  writeFileSync(path, ownedText('kind: Config\n', process.pid))
+  assert.equal(runningOwnerOf(path, running), undefined)
 })
 
 test('a file is replaced when it is ours, also when kubectl has edited it, and never with clusters of others', (t) => {
@@ -80,7 +98,7 @@ test(
     const [line] = (await once(parent.stdout, 'data')) as [Buffer]
     const path = join(folder, 'kubeconfig')
     writeFileSync(path, `# gyro up, process ${Number(line.toString())}\n`)
-    while (runningOwnerOf(path) !== undefined) await turn()
+    while (runningOwnerOf(path, []) !== undefined) await turn()
     assert.doesNotThrow(
       () => process.kill(Number(line.toString()), 0),
       'its number is not given again',

@@ -1,6 +1,8 @@
 /** Which file a kubeconfig goes to: never over that of a cluster that still runs, unless somebody asked for that file. */
 import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { processIdentity } from '../../running/process-identity.ts'
+import type { RunningCluster } from '../../running/running-cluster.ts'
 
 const OWNER = /^# gyro up, process (\d+)(?: of (.+))?\n/
 /** Of the cluster and the context, and of the user, as kubeconfigText calls them. */
@@ -45,10 +47,23 @@ export function kubeconfigPlace(
   }
 }
 
-/** The process that wrote the file, when it is another one that still runs: not one that only its parent has not heard of yet. */
-export function runningOwnerOf(path: string): number | undefined {
-  const [, number = '0', start] = OWNER.exec(textOf(path)) ?? []
-  const owner = Number(number)
+/**
+ * The process that wrote the file, when it is another one that still runs: not one that only its parent has not heard of yet. `running`:
+ * clusters that may have written it, as kubectl drops the first line when it edits a kubeconfig.
+ */
+export function runningOwnerOf(
+  path: string,
+  running: readonly Pick<RunningCluster, 'kubeconfig' | 'processId'>[],
+): number | undefined {
+  const text = textOf(path)
+  const [, number, start] = OWNER.exec(text) ?? []
+  if (number === undefined && text !== '') {
+    const own = running.find(
+      ({ kubeconfig, processId }) => kubeconfig === resolve(path) && processId !== process.pid,
+    )
+    return own?.processId
+  }
+  const owner = Number(number ?? 0)
   if (owner === 0 || owner === process.pid) return undefined
   const identity = processIdentity(owner)
   return identity === undefined || (start !== undefined && start !== identity) ? undefined : owner

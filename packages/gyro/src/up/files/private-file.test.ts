@@ -38,7 +38,10 @@ test('a folder or a pipe is neither replaced nor waited for', { timeout: 10_000 
   const [folder, pipe] = [join(root, 'folder'), join(root, 'pipe')] as const
   mkdirSync(folder)
   execFileSync('mkfifo', [pipe])
-  assert.deepEqual([folder, pipe].map(runningOwnerOf), [undefined, undefined])
+  assert.deepEqual(
+    [folder, pipe].map((path) => runningOwnerOf(path, [])),
+    [undefined, undefined],
+  )
   assert.throws(() => replacePrivateFile(folder, 'text'), { code: 'EISDIR' })
   assert.throws(() => replacePrivateFile(pipe, 'text'), { message: `${pipe}: is no regular file` })
   assert.deepEqual(readdirSync(root).sort(), ['folder', 'pipe'])

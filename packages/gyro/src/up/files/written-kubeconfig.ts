@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path'
 import { fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../../errors.ts'
+import { ClusterRegistry } from '../../running/registry.ts'
 import { placeOf } from '../place.ts'
 import type { UpOptions } from '../up-options.ts'
 import { isReplaceable, kubeconfigPlace, ownedText, runningOwnerOf } from './kubeconfig-file.ts'
@@ -11,7 +12,9 @@ import { replacePrivateFile } from './private-file.ts'
 export function writeKubeconfig(options: UpOptions, text: string, port: number): KubeconfigPlace {
   const path = resolve(options.kubeconfig || join(placeOf(options), 'kubeconfig'))
   const asked = options.kubeconfig !== ''
-  const place = kubeconfigPlace({ path, asked, port }, runningOwnerOf)
+  const place = kubeconfigPlace({ path, asked, port }, (file) =>
+    runningOwnerOf(file, ClusterRegistry.ofUser().running()),
+  )
   if (!isReplaceable(place.path))
     throw gyroErrors.make(
       'KUBECONFIG_NOT_WRITTEN',
