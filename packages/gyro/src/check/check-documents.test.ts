@@ -270,6 +270,25 @@ spec:
   ])
 })
 
+test('a list whose items are null has none, as one without items that kubectl prints', async () => {
+  for (const kind of ['List', 'ConfigMapList'])
+    assert.deepEqual(await check([`apiVersion: v1\nkind: ${kind}\nitems:\n`]), {
+      lines: [],
+      verdicts: [],
+    })
+})
+
+test('a pod may say never to preempt with a class that the input does not have', async () => {
+  const patient = POD.replace(
+    'spec:',
+    'spec:\n  priorityClassName: patient\n  preemptionPolicy: Never',
+  )
+  assert.deepEqual((await check([patient])).lines, [])
+  const ours =
+    'apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: patient}\nvalue: 1\n'
+  assert.match((await check([patient, ours])).lines[0]!, /^a:1:1: error: .*preemption/i)
+})
+
 test('pod security: the labels of namespaces in the input, and a level for the others', async () => {
   const labelled =
     'apiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {pod-security.kubernetes.io/enforce: baseline}}\n'

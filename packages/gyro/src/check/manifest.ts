@@ -61,9 +61,11 @@ function opened(
   if (typeof kind !== 'string') return refuse(`kind is ${shown(kind)}, not a string`)
   if (typeof apiVersion !== 'string')
     return refuse(`apiVersion is ${shown(apiVersion)}, not a string`)
-  const items = node.members.get('items')?.node.items
-  if (kind.endsWith('List') && items !== undefined)
-    return items.flatMap((item) => opened(document, item, typeOfItems(kind, apiVersion)))
+  const items = node.members.get('items')?.node
+  if (kind.endsWith('List') && (items?.items !== undefined || items?.value === null))
+    return (items.items ?? []).flatMap((item) =>
+      opened(document, item, typeOfItems(kind, apiVersion)),
+    )
   const slash = apiVersion.indexOf('/')
   const metadata = object['metadata'] as Draft | null | undefined
   return [

@@ -136,8 +136,13 @@ export async function standInsForPod(
   await standIn(server, ['', 'v1', 'ServiceAccount'], namespace, account, {})
   const priority = nameOf('priorityClassName')
   const value = typeof spec['priority'] === 'number' ? spec['priority'] : 0
+  // Admission refuses a pod that says another than its class.
+  const preemption = spec['preemptionPolicy'] === 'Never' ? { preemptionPolicy: 'Never' } : {}
   if (priority !== '')
-    await standIn(server, ['scheduling.k8s.io', 'v1', 'PriorityClass'], '', priority, { value })
+    await standIn(server, ['scheduling.k8s.io', 'v1', 'PriorityClass'], '', priority, {
+      value,
+      ...preemption,
+    })
   const runtime = nameOf('runtimeClassName')
   const overhead =
     spec['overhead'] === undefined ? {} : { overhead: { podFixed: spec['overhead'] } }
