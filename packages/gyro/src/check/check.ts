@@ -73,7 +73,10 @@ function documentsIn({ files }: FoundFiles): Read {
     if (!named && own.length > 0 && isForSomethingElse(own)) {
       const message =
         'not checked: no object of Kubernetes in it, as it has no kind and no apiVersion'
-      notices.push({ severity: 'notice', file: file.name, line: 0, column: 0, message })
+      const broken = own.find(isUnreadable)
+      const why = broken === undefined ? '' : `; nor can it be read: ${broken.problem}`
+      const place = broken === undefined ? { line: 0, column: 0 } : file.positionOf(broken.start)
+      notices.push({ severity: 'notice', file: file.name, ...place, message: `${message}${why}` })
       continue
     }
     if (own.length > 0) count++

@@ -1,9 +1,15 @@
 /** From what was named on the command line to texts: folders are walked, files are read, what cannot be read is told. */
-import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { SourceFile } from './source/source-file.ts'
 import type { Finding } from './findings.ts'
-import { isManifestName, kustomizedFiles, KUSTOMIZATIONS, otherPurpose } from './folder-rules.ts'
+import {
+  isLocal,
+  isManifestName,
+  kustomizedFiles,
+  KUSTOMIZATIONS,
+  otherPurpose,
+} from './folder-rules.ts'
 
 interface FoundFile {
   readonly file: SourceFile
@@ -102,6 +108,15 @@ class Finder implements FoundFiles {
       `built by kustomize: only its resources and crds are checked as they are: ${how}`,
     )
     const files = kustomizedFiles(new SourceFile(path, textOf(readFileSync(path))))
+    if ('problem' in files) {
+      const { file, start, problem: message } = files
+      this.unreadable.push({ severity: 'error', file: path, ...file.positionOf(start), message })
+      return { listed: new Set() }
+    }
+    for (const file of files) {
+      if (isLocal(file) && !existsSync(join(folder, file)))
+        this.#problem(path, new ListedGone(`it lists ${file}, which does not exist`))
+    }
     return { listed: new Set(files.map((file) => join(folder, file))) }
   }
 
@@ -121,8 +136,9 @@ class Finder implements FoundFiles {
 
   #problem(file: string, error: unknown): void {
     const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (code === '' && !(error instanceof NotText)) throw error
-    const why = error instanceof NotText ? error.message : (FAULTS[code] ?? code)
+    const isOwn = error instanceof NotText || error instanceof ListedGone
+    if (code === '' && !isOwn) throw error
+    const why = isOwn ? error.message : (FAULTS[code] ?? code)
     const message = `cannot be read: ${why}`
     this.unreadable.push({ severity: 'error', file, line: 0, column: 0, message })
   }
@@ -136,6 +152,8 @@ const FAULTS: Readonly<Record<string, string>> = {
 }
 
 class NotText extends Error {}
+/** What a kustomization lists. */
+class ListedGone extends Error {}
 
 function textOf(bytes: Uint8Array): string {
   try {

@@ -1,6 +1,6 @@
 /** Which files of a folder are manifests. Pure. */
 import { documentsOf, isUnreadable } from './source/documents.ts'
-import type { DocumentOrProblem } from './source/documents.ts'
+import type { DocumentOrProblem, UnreadableDocument } from './source/documents.ts'
 import type { SourceFile } from './source/source-file.ts'
 
 export const KUSTOMIZATIONS: readonly string[] = [
@@ -29,22 +29,35 @@ export function otherPurpose(name: string): string | undefined {
 }
 
 /** Files below the folder of a kustomization that it takes whole: all others are patches, values and the like. */
-export function kustomizedFiles(kustomization: SourceFile): readonly string[] {
+export function kustomizedFiles(kustomization: SourceFile): readonly string[] | UnreadableDocument {
   const [document] = documentsOf(kustomization)
-  if (document === undefined || isUnreadable(document)) return []
+  if (document === undefined) return []
+  if (isUnreadable(document)) return document
   const { resources, crds } = (document.root?.value ?? {}) as Record<string, unknown>
   return [resources, crds]
     .flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
     .filter((path) => typeof path === 'string')
-    .map((path) => path.replace(/^(?:\.\/)+/, ''))
+}
+
+/** A file or folder of this machine, and no address of another: `https://...`, `git@...:team/base`, `github.com/team/base?ref=v1`. */
+export function isLocal(path: string): boolean {
+  if (/[:?]/.test(path)) return false
+  return path.startsWith('.') || !path.includes('/') || /\.(?:ya?ml|json)$/.test(path)
 }
 
 /** Found in a folder, and nothing in it is meant for Kubernetes: a pipeline, a compose file, values. */
 export function isForSomethingElse(documents: readonly DocumentOrProblem[]): boolean {
-  return documents.every(
-    (document) =>
-      !isUnreadable(document) &&
-      !document.root?.members?.has('kind') &&
-      !document.root?.members?.has('apiVersion'),
+  return documents.every((document) =>
+    isUnreadable(document)
+      ? !looksLikeManifest(document.file.text)
+      : !document.root?.members?.has('kind') && !document.root?.members?.has('apiVersion'),
+  )
+}
+
+/** JSON with comments and templates of other programs cannot be read and are none; a manifest has its kind where its lines begin. */
+function looksLikeManifest(text: string): boolean {
+  const [, margin = ''] = /^( *)(?!---|[#\s])/m.exec(text) ?? []
+  return new RegExp(`^${margin}(?:kind|apiVersion):|["'](?:kind|apiVersion)["']\\s*:`, 'm').test(
+    text,
   )
 }

@@ -10,7 +10,7 @@ export interface SourceDocument extends ParsedSource {
   readonly origin: string | undefined
 }
 
-interface UnreadableDocument {
+export interface UnreadableDocument {
   readonly file: SourceFile
   readonly origin: string | undefined
   /** Offset of the place. */
