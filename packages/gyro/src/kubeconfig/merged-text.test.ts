@@ -53,6 +53,69 @@ test('taken out, the text is as before but for the current context, which is emp
   assert.equal(text, THEIRS.replace('current-context: production', 'current-context: ""'))
 })
 
+test('entries of others stay byte for byte: long numbers, zeros in front, braces, line ends of Windows', () => {
+  const theirs =
+    'users:\n-   name: me # mine\n    user: {username: 12345678901234567890,password:  0o17}\n' +
+    '# of the team\n- user:\n    token: 00123\n    key: |\n      a\n  name:   team\n' +
+    "contexts: [ {name: 'a',context: {}} ] # one\nclusters:\n    - {name: 1e3, cluster: {}}\nextra: ~\n"
+  for (const text of [theirs, theirs.replaceAll('\n', '\r\n'), theirs.trimEnd()]) {
+    const merged = added(text)
+    const newline = text.includes('\r') ? '\r\n' : '\n'
+    for (const line of text.split(newline).filter((one) => !one.startsWith('contexts')))
+      assert.ok(merged.includes(line), line)
+    assert.match(
+      merged,
+      /^contexts: \[ \{name: 'a',context: \{\}\}, \{"name":"gyro-shop".*\} \] # one\r?$/m,
+    )
+    assert.equal(merged.includes('\r'), text.includes('\r'))
+    assert.equal(merged.replaceAll('\r\n', '').includes(newline), newline === '\n')
+    const twice = added(merged)
+    assert.equal(twice, merged)
+    const end = text.endsWith('\n') ? '' : '\n'
+    assert.equal(
+      textOf(withoutCluster(merged, CLUSTER)),
+      `${text}${end}current-context: ""${newline}`,
+    )
+  }
+})
+
+test('every layout that is seen in the wild can be changed and changed back', () => {
+  for (const text of [
+    '---\nusers:\n- name: a\n',
+    'users: # none\nclusters: []\n',
+    'current-context:\nusers: []\n',
+    'users:\n- name: a\n  user:\n    exec:\n      args: [\n        a,\n        b ]\n',
+    'users:\n- name: a\n  user:\n    key: |+\n      a\n\n\n',
+    'users:\n- # first-one\n  name: a\n-\n  name: b\n',
+    'users: [a,]\n',
+  ]) {
+    const merged = added(text)
+    assert.equal(parse(merged)['current-context'], 'gyro-shop', text)
+    for (const list of ['clusters', 'users', 'contexts'])
+      assert.equal(parse(merged)[list].at(-1).name, 'gyro-shop', `${list} of ${text}`)
+    const { users } = parse(text)
+    assert.deepEqual(parse(textOf(withoutCluster(merged, CLUSTER))).users, users ?? [], text)
+  }
+})
+
+test('JSON stays as it is written, too', () => {
+  const users = '"users":[{"name":"a","user":{"username":12345678901234567890}}]'
+  const text = `{${users},\n\t"clusters": null}`
+  const merged = added(text)
+  assert.ok(merged.includes(users.slice(0, -1)), merged)
+  assert.equal(JSON.parse(merged).clusters[0].name, 'gyro-shop')
+  assert.equal(JSON.parse(added('{}'))['current-context'], 'gyro-shop')
+  const without = textOf(withoutCluster(merged, CLUSTER))
+  assert.ok(without.includes(users))
+  assert.deepEqual(JSON.parse(without).contexts, [])
+})
+
+test('a layout that cannot be changed at its place is refused', () => {
+  const merged = withCluster('users: &all []\nmore: *all\n', OWN, CLUSTER)
+  assert.ok('problem' in merged)
+  assert.match(merged.problem, /^is laid out in a way that gyro does not change/)
+})
+
 test('a file as kubectl writes it keeps its lists at the margin', () => {
   const text = 'clusters:\n- cluster: {}\n  name: a\nusers: []\n'
   assert.match(added(text), /^clusters:\n- cluster: \{\}\n  name: a\n- name: gyro-shop\n/m)

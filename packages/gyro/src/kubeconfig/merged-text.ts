@@ -1,6 +1,8 @@
-/** A kubeconfig with a cluster of ours in it, and without it again. What else is written there stays, comments too. Pure. */
+/** A kubeconfig with a cluster of ours in it, and without it again. What else is written there stays, byte for byte. Pure. */
+import { isDeepStrictEqual } from 'node:util'
 import { isMap, isSeq, parseDocument } from 'yaml'
-import type { Document, YAMLSeq } from 'yaml'
+import type { Document } from 'yaml'
+import { Splices } from './spliced-text.ts'
 
 /** Ours are marked, as kubeconfigs provide for it; others of the same name are never touched. */
 const MARK = 'gyropilot'
@@ -21,7 +23,8 @@ export interface MergedCluster {
 
 /** `own` is the kubeconfig of the cluster; it becomes the current context. */
 export function withCluster(text: string, own: string, { name, server }: MergedCluster): Merged {
-  const document = documentOf(text)
+  const before = isEmpty(text) ? begun(text) : text
+  const document = documentOf(before)
   if (typeof document === 'string') return { problem: document }
   const theirs = firstEntries(own)
   if (theirs === undefined)
@@ -35,19 +38,24 @@ export function withCluster(text: string, own: string, { name, server }: MergedC
     user: { ...theirs.user, extensions: mark },
     context: { ...theirs.context, cluster: name, user: name, extensions: mark },
   }
+  const splices = new Splices(before, document)
+  const wanted = meaningOf(before)
+  if (wanted === undefined) return { problem: NOT_CHANGED }
   for (const [list, key] of KINDS) {
-    const entries = listOf(document, list)
-    const at = entries.items.findIndex((item) => isNamed(item, name))
-    if (at >= 0 && markOf(entries.items[at], key) === undefined)
+    const items = itemsOf(document, list)
+    const at = items.findIndex((item) => isNamed(item, name))
+    if (at >= 0 && markOf(items[at], key) === undefined)
       return {
         problem: `has an entry ${name} among its ${list} that is not of gyro: rename it, or take it away`,
       }
-    const entry = document.createNode({ name, [key]: values[key] })
-    if (at >= 0) entries.items[at] = entry
-    else entries.items.push(entry)
+    const entry = { name, [key]: values[key] }
+    splices.put(list, at < 0 ? undefined : at, entry)
+    wanted[list] = asTexts(
+      at < 0 ? [...listIn(wanted, list), entry] : listIn(wanted, list).with(at, entry),
+    )
   }
-  document.set('current-context', name)
-  return { text: written(document, text) }
+  splices.set('current-context', name)
+  return sure(splices.text(), { ...wanted, 'current-context': name })
 }
 
 /** Undefined: somebody has edited the file, and one is missing. */
@@ -67,41 +75,77 @@ function firstEntries(text: string): Record<'cluster' | 'user' | 'context', obje
 export function withoutCluster(text: string, { name, server }: MergedCluster): Merged {
   const document = documentOf(text)
   if (typeof document === 'string') return { problem: document }
+  const splices = new Splices(text, document)
+  const wanted = meaningOf(text)
+  if (wanted === undefined) return { problem: NOT_CHANGED }
   let changed = false
   for (const [list, key] of KINDS) {
-    const entries = document.get(list)
-    if (!isSeq(entries)) continue
-    const kept = entries.items.filter(
-      (item) => !isNamed(item, name) || markOf(item, key) !== server,
+    const gone = itemsOf(document, list).flatMap((item, index) =>
+      isNamed(item, name) && markOf(item, key) === server ? [index] : [],
     )
-    if (kept.length === entries.items.length) continue
+    if (gone.length === 0) continue
     changed = true
-    entries.items = kept
-    if (list === 'contexts' && document.get('current-context') === name)
-      document.set('current-context', '')
+    splices.remove(list, gone)
+    wanted[list] = listIn(wanted, list).filter((_, index) => !gone.includes(index))
+    if (list === 'contexts' && document.get('current-context') === name) {
+      splices.set('current-context', '')
+      wanted['current-context'] = ''
+    }
   }
-  return { text: changed ? written(document, text) : text }
+  return changed ? sure(splices.text(), wanted) : { text }
 }
 
-/** JSON stays JSON, and lists stay where they stood: kubectl writes them without indentation. */
-function written(document: Document, before: string): string {
-  if (before.trimStart().startsWith('{')) return `${JSON.stringify(document.toJS(), null, 2)}\n`
-  const indentSeq = /^(?:clusters|users|contexts):[^\n]*\n +- /m.test(before)
-  return document.toString({ lineWidth: 0, indentSeq })
+const NOT_CHANGED =
+  'is laid out in a way that gyro does not change: its entries have to be edited by hand'
+
+/** Layouts that nobody thought of are left alone: what comes out has to mean what was wanted, and nothing else. */
+function sure(text: string, wanted: Meaning): Merged {
+  return typeof documentOf(text) !== 'string' && isDeepStrictEqual(meaningOf(text), wanted)
+    ? { text }
+    : { problem: NOT_CHANGED }
+}
+
+type Meaning = Record<string, unknown>
+
+/** Every scalar as it is written, so that no number loses digits. Undefined: it refers to what is not there. */
+function meaningOf(text: string): Meaning | undefined {
+  try {
+    return parseDocument(text, { schema: 'failsafe' }).toJS() as Meaning
+  } catch (error) {
+    if (error instanceof ReferenceError) return undefined
+    throw error
+  }
+}
+
+function asTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asTexts)
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, asTexts(each)]))
+}
+
+function listIn(meaning: Meaning, name: string): readonly unknown[] {
+  const list = meaning[name]
+  return Array.isArray(list) ? list : []
+}
+
+function isEmpty(text: string): boolean {
+  return parseDocument(text).contents === null
+}
+
+/** Comments stay in front. */
+function begun(text: string): string {
+  const comments = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  return `${comments}apiVersion: v1\nkind: Config\n`
 }
 
 /** A text: what is wrong with it. */
 function documentOf(text: string): Document | string {
-  const document = parseDocument(text)
+  const document = parseDocument(text, { keepSourceTokens: true })
   const [error] = document.errors
   if (error !== undefined)
     return `is not YAML: ${error.message.split('\n', 1)[0]!.replace(/:$/, '')}`
-  if (document.contents === null) {
-    const empty: Document = parseDocument('apiVersion: v1\nkind: Config\n')
-    empty.commentBefore = document.commentBefore
-    return empty
-  }
-  if (!isMap(document.contents)) return 'is no kubeconfig: it is not a map'
+  if (document.contents !== null && !isMap(document.contents))
+    return 'is no kubeconfig: it is not a map'
   for (const [list] of KINDS) {
     const value = document.get(list)
     if (value !== undefined && value !== null && !isSeq(value))
@@ -110,16 +154,9 @@ function documentOf(text: string): Document | string {
   return document
 }
 
-function listOf(document: Document, name: string): YAMLSeq {
+function itemsOf(document: Document, name: string): readonly unknown[] {
   const value = document.get(name)
-  if (isSeq(value)) {
-    // One that was written as [] is longer now.
-    if (value.items.length === 0) value.flow = false
-    return value
-  }
-  const list = document.createNode([]) as YAMLSeq
-  document.set(name, list)
-  return list
+  return isSeq(value) ? value.items : []
 }
 
 function isNamed(item: unknown, name: string): boolean {
