@@ -60,6 +60,18 @@ function run(
   return spawnSync('bash', bash, { cwd: folder, env, encoding: 'utf8', timeout: 60_000 })
 }
 
+test('without inputs the action runs what gyro up runs', () => {
+  const help = spawnSync(join(repository, 'bin/gyro'), ['up', '--help'], { encoding: 'utf8' })
+  const shown = help.stdout.replaceAll(/\s+/g, ' ')
+  for (const [flag, input] of [
+    ['controllers', action.inputs['controllers']!],
+    ['nodes', action.inputs['nodes']!],
+  ] as const) {
+    const ofUp = new RegExp(`--${flag} .*?Default: (\\S+)\\.(?: |$)`).exec(shown)?.[1]
+    assert.equal(input.default, ofUp, flag)
+  }
+})
+
 test('the steps install gyro, start a cluster that kubectl finds, and tell where it is', () => {
   mkdirSync(temporary)
   for (const name of ['path', 'env', 'output']) writeFileSync(join(folder, name), '')

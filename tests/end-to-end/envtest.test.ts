@@ -167,13 +167,13 @@ test('etcd is healthy, ends at once, and says why it cannot listen', async () =>
   const etcd = startCommand(program('etcd'), [...urls, '--data-dir=/nowhere'], process.env)
   await untilHealth(port, true)
   const answers = await Promise.all(
-    ['/version', '/nothing', '/constructor'].map((path) =>
+    ['/version', '/health?serializable=true', '/nothing', '/constructor'].map((path) =>
       fetch(`http://127.0.0.1:${port}${path}`),
     ),
   )
   assert.deepEqual(
     answers.map(({ status }) => status),
-    [200, 404, 404],
+    [200, 200, 404, 404],
   )
   assert.deepEqual(await answers[0]!.json(), { etcdserver: '3.6.0', etcdcluster: '3.6.0' })
   const second = finished(program('etcd'), urls)

@@ -66,7 +66,8 @@ function serve(url: URL): void {
 
 /** One for each connection: who asks for health asks until it is there, and no more. */
 function answer(socket: Socket, head: string): void {
-  const path = /^[A-Z]+ (\S+) HTTP\/1\.[01]\r\n/.exec(head)?.[1]
+  // `/health?serializable=true` asks for the same.
+  const path = /^[A-Z]+ ([^\s?]+)(?:\?\S*)? HTTP\/1\.[01]\r\n/.exec(head)?.[1]
   const [status, body] =
     path === undefined
       ? ['400 Bad Request', '400 Bad Request\n']
