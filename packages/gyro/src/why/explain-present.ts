@@ -35,7 +35,9 @@ function ownerReasons({ owners }: Facts): readonly Reason[] {
       !(isTerminating(owner.found.object) && isForeground(owner.found.object)),
   )
   if (solid || owners.length === 0) return []
-  return owners.map(({ reference, owner }): Reason => {
+  // One that cannot be resolved keeps the garbage collector from judging by the others.
+  const unresolved = owners.filter(({ owner }) => owner.state === 'no namespace')
+  return (unresolved.length > 0 ? unresolved : owners).map(({ reference, owner }): Reason => {
     const name = `${reference.kind} ${reference.name}`
     switch (owner.state) {
       case 'there':
@@ -64,6 +66,16 @@ function ownerReasons({ owners }: Facts): readonly Reason[] {
             'the garbage collector of kube-controller-manager, which cannot tell whether the owner is there',
           evidence: [],
           release: `${reference.apiVersion} is served again, or the owner reference is taken away`,
+          waitsFor: [],
+        }
+      case 'no namespace':
+        return {
+          code: 'OwnerGone',
+          holds: `its owner ${name} is of a kind with namespaces, and this object has none: nobody can tell which one is meant (OwnerRefInvalidNamespace)`,
+          evidence: [
+            'the garbage collector of kube-controller-manager never deletes such an object',
+          ],
+          release: 'the owner reference is taken away, or the object is deleted by hand',
           waitsFor: [],
         }
       case 'unreadable':

@@ -353,6 +353,13 @@ const present: readonly (Case & { readonly notes?: readonly RegExp[] })[] = [
     reasons: [/^OwnerGone[^]*of a kind \(apps\/v1\) that the server does not have/],
   },
   {
+    title: 'an owner in a namespace of what has none, beside one that is gone: never collected',
+    facts: facts(found('*Node', 'n'), {
+      owners: [...owner({ state: 'gone' }), ...owner({ state: 'no namespace' })],
+    }),
+    reasons: [/^OwnerGone[^]*OwnerRefInvalidNamespace[^]*never deletes[^]*reference is taken away/],
+  },
+  {
     title: 'an owner that cannot be read',
     facts: facts(found('Pod', 'a'), { owners: owner({ state: 'unreadable', reason: 'boom' }) }),
     reasons: [/^OwnerGone[^]*cannot be read \|[^]*boom/],

@@ -27,11 +27,12 @@ export interface Listing {
   readonly failed: readonly FailedList[]
 }
 
-/** `gone`: 404 or another uid. */
+/** `gone`: 404 or another uid. `no namespace`: its kind has namespaces, and what it owns has none to look in. */
 type OwnerState =
   | { readonly state: 'there'; readonly found: Found }
   | { readonly state: 'gone' }
   | { readonly state: 'unknown kind' }
+  | { readonly state: 'no namespace' }
   | { readonly state: 'unreadable'; readonly reason: string }
 
 export interface OwnerFact {

@@ -109,6 +109,7 @@ async function ownerState(
   const kind = cluster.lookup.forKind(group!, reference.kind, version!)
   const type = kind && cluster.lookup.forResource(group!, kind.resource, version!)
   if (type === undefined) return { state: 'unknown kind' }
+  if (type.namespaced && !namespace) return { state: 'no namespace' }
   try {
     const object = await cluster.get(type, reference.name, namespace)
     if (object.metadata?.uid !== reference.uid) return { state: 'gone' }

@@ -242,6 +242,17 @@ test('an owner is looked up by its uid', async () => {
   assert.deepEqual(await codes('fine'), [])
 })
 
+test('an owner with a namespace of an object without one is not looked for', async () => {
+  const here = await world()
+  const top = await map(here, 'top')
+  await here.write('POST', '/api/v1/namespaces', {
+    metadata: { name: 'odd', ownerReferences: [owner(top)] },
+  })
+  const { reasons } = await here.why('namespace', 'odd')
+  assert.match(reasons[0]!.holds, /of a kind with namespaces/)
+  assert.doesNotMatch(here.asked.join(), /configmaps\/top/)
+})
+
 test('a webhook: its service is missing, then has no ready endpoints, then answers', async () => {
   const here = await world()
   await here.write(
