@@ -90,12 +90,27 @@ export function textTerminal({ write, color, nowMs }: TerminalOptions): Terminal
 }
 
 export function jsonTerminal({ write, nowMs }: TerminalOptions): Terminal {
-  const say = (object: object): void =>
-    write(`${JSON.stringify({ time: new Date(nowMs()).toISOString(), ...object })}\n`)
+  const text = (object: object): string =>
+    `${JSON.stringify({ time: new Date(nowMs()).toISOString(), ...object })}\n`
+  // Programs take the first line for the one that says where the cluster is.
+  let held: string[] | undefined = []
+  const letGo = (): void => {
+    for (const line of held ?? []) write(line)
+    held = undefined
+  }
   return {
-    banner: (facts) => say({ type: 'ready', ...facts }),
-    line: (line) => say({ type: 'event', ...line }),
-    stopping: () => say({ type: 'stopping' }),
+    banner(facts) {
+      write(text({ type: 'ready', ...facts }))
+      letGo()
+    },
+    line(line) {
+      if (held === undefined) write(text({ type: 'event', ...line }))
+      else held.push(text({ type: 'event', ...line }))
+    },
+    stopping() {
+      letGo()
+      write(text({ type: 'stopping' }))
+    },
   }
 }
 
