@@ -99,7 +99,8 @@ export const gyroErrors = defineErrors({
   },
   CLUSTER_RUNNING: {
     exitCode: 1,
-    meaning: 'gyro up --detach finds a cluster in this folder that was started with other flags.',
+    meaning:
+      'gyro up --detach finds a cluster in this folder that was started with other flags, or whose kubeconfig is gone.',
     remedy: 'Stop it with gyro down, or start the other one in a folder of its own.',
   },
   CLUSTER_NOT_STOPPED: {

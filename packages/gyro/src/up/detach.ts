@@ -1,7 +1,7 @@
 /** `gyro up --detach`: starts the same command as a process of its own and returns when its cluster is ready. */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileProblem, makeDirectory } from '@gyropilot/foundation'
@@ -39,7 +39,7 @@ export async function startDetached(
   process.exit(facts)
 }
 
-function alreadyThere(
+export function alreadyThere(
   running: RunningCluster,
   args: readonly string[],
   { output }: UpOptions,
@@ -48,6 +48,13 @@ function alreadyThere(
     throw gyroErrors.make(
       'CLUSTER_RUNNING',
       `a cluster runs in this folder with other flags (${running.server}, process ${running.processId}): gyro down stops it`,
+    )
+  }
+  // `git clean` takes it, and what runs does not write it again.
+  if (running.kubeconfig !== '' && !existsSync(running.kubeconfig)) {
+    throw gyroErrors.make(
+      'CLUSTER_RUNNING',
+      `a cluster runs in this folder (${running.server}, process ${running.processId}) and its kubeconfig ${running.kubeconfig} is gone: gyro down stops it, then start it again`,
     )
   }
   process.stdout.write(
