@@ -28,7 +28,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'bind-address',
     type: 'string',
     default: '127.0.0.1',
-    help: 'Address the API server listens on.',
+    help: 'Address the API server listens on. With 0.0.0.0 or :: its certificate names this machine and the addresses of its interfaces.',
   },
   {
     name: 'kubeconfig',

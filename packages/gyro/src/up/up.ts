@@ -1,5 +1,5 @@
 /** `gyro up`: a cluster that runs until Ctrl-C. */
-import { constants, hostname } from 'node:os'
+import { constants, hostname, networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import { hostAndPort } from '@gyropilot/api'
 import { createClusterCertificates, createMemoryStore, kubeconfigText } from '@gyropilot/api-server'
@@ -32,6 +32,7 @@ import { narration } from './narration.ts'
 import { keptPort, portsToTry, rememberPort } from './files/port-file.ts'
 import { writeKubeconfig } from './files/written-kubeconfig.ts'
 import { Registration } from './registration.ts'
+import { serverNames } from './server-names.ts'
 import { partsText, startParts } from './start-parts.ts'
 import { isColored, jsonTerminal, textTerminal, untilStopping } from './terminal.ts'
 import type { BannerFacts, Terminal } from './terminal.ts'
@@ -141,7 +142,10 @@ function certificatesOf({ dataDir, bindAddress }: UpOptions, world: World): Clus
       clock,
       random,
       ...(files === undefined ? {} : { files }),
-      serverNames: [bindAddress],
+      serverNames: serverNames(bindAddress, {
+        hostname: hostname(),
+        interfaces: networkInterfaces(),
+      }),
     })
   } catch (error) {
     if (files === undefined) throw error
