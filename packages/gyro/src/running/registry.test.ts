@@ -90,6 +90,19 @@ test('of those that were killed the file goes, and the entries in the kubeconfig
   assert.deepEqual(registry.left(), [])
 })
 
+test('of those that were killed the private keys go, but not from under one that runs with the same files', async () => {
+  const keys = ['a.key', 'b.key', 'shared.key'].map((name) => join(folder, name))
+  for (const file of keys.slice(1)) writeFileSync(file, 'secret')
+  registry.write(cluster({ keyFiles: keys.slice(2) }))
+  registry.write(cluster({ processId: 2 ** 22 + 1, keyFiles: keys }))
+  await forgetLeft(registry, virtualClock())
+  assert.deepEqual(
+    keys.map((file) => existsSync(file)),
+    [false, false, true],
+  )
+  assert.equal(registry.running().length, 1)
+})
+
 test('the cluster of this folder is meant, unless a process is named', () => {
   const [a, b, c] = [
     cluster({ processId: 1 }),

@@ -25,6 +25,8 @@ export interface RunningCluster {
   readonly log?: string
   /** The kubeconfig that it was merged into. */
   readonly merged?: string
+  /** Private keys of managers in processes of their own. */
+  readonly keyFiles?: readonly string[]
 }
 
 /** Undefined: the text is not of this version, or damaged. */

@@ -28,6 +28,8 @@ interface ManagerProcessesOptions {
 
 export interface ManagerProcesses {
   readonly pids: readonly number[]
+  /** Private, for this user alone. */
+  readonly keyFiles: readonly string[]
   stop(): Promise<void>
 }
 
@@ -85,6 +87,7 @@ export function startManagers(options: ManagerProcessesOptions): ManagerProcesse
     keys?.remove()
   })
   return {
+    keyFiles: keys?.files ?? [],
     pids: children.flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     async stop() {
       stopping = true

@@ -40,13 +40,13 @@ export class Registration {
     await forgetLeft(this.#registry, this.#clock)
   }
 
-  /** Answers the facts with what became of it; fails when the cluster was to be merged and cannot be. */
-  ready(facts: BannerFacts): Promise<BannerFacts> {
-    this.#registering = this.#register(facts)
+  /** Answers the facts with what became of it; fails when the cluster was to be merged and cannot be. `keyFiles` go with it. */
+  ready(facts: BannerFacts, keyFiles: readonly string[] = []): Promise<BannerFacts> {
+    this.#registering = this.#register(facts, keyFiles)
     return this.#registering
   }
 
-  async #register(facts: BannerFacts): Promise<BannerFacts> {
+  async #register(facts: BannerFacts, keyFiles: readonly string[]): Promise<BannerFacts> {
     const log = isDetached() ? process.env[LOG_VARIABLE] : undefined
     const others = this.#registry.running()
     const cluster = this.#cluster(facts, log, others)
@@ -60,7 +60,11 @@ export class Registration {
         `another cluster runs in this folder, process ${here.map(({ processId }) => processId).join(', ')}: see gyro status`,
       )
     try {
-      this.#registry.write({ ...cluster, ...(merged === undefined ? {} : { merged }) })
+      this.#registry.write({
+        ...cluster,
+        ...(merged === undefined ? {} : { merged }),
+        ...(keyFiles.length === 0 ? {} : { keyFiles: keyFiles.map((file) => resolve(file)) }),
+      })
     } catch (error) {
       const remedy = 'set XDG_STATE_HOME to a folder that this user may write'
       notes.push(

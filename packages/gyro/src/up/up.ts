@@ -204,12 +204,15 @@ async function runCluster(
       ]
     : []
   const narrate = await narration(cluster, clock)
-  const facts = await registration.ready({
-    ...bannerFacts(options, managers),
-    server,
-    kubeconfig,
-    notes: [...portNote, ...(note === undefined ? [] : [note])],
-  })
+  const facts = await registration.ready(
+    {
+      ...bannerFacts(options, managers),
+      server,
+      kubeconfig,
+      notes: [...portNote, ...(note === undefined ? [] : [note])],
+    },
+    managers?.keyFiles,
+  )
   terminal.banner(facts)
   narrate(terminal)
   return {

@@ -8,6 +8,8 @@ export interface ManagerKeys {
   readonly serviceAccountKeyFile: string
   /** What certificates are signed with. */
   readonly signingAuthority: { readonly certFile: string; readonly keyFile: string }
+  /** All of them. */
+  readonly files: readonly string[]
   remove(): void
 }
 
@@ -21,11 +23,13 @@ export function writeManagerKeys(
     [`${kubeconfig}.ca.key`]: authority.privateKeyPem,
   }
   for (const [path, text] of Object.entries(texts)) writeBesideKubeconfig(path, text)
+  const files = Object.keys(texts)
   return {
+    files,
     serviceAccountKeyFile: `${kubeconfig}.sa.key`,
     signingAuthority: { certFile: `${kubeconfig}.ca.crt`, keyFile: `${kubeconfig}.ca.key` },
     remove() {
-      for (const path of Object.keys(texts)) rmSync(path, { force: true })
+      for (const path of files) rmSync(path, { force: true })
     },
   }
 }
