@@ -6,6 +6,8 @@ interface Command {
   readonly summary: string
   /** Words that its first argument may be. */
   readonly words?: readonly string[]
+  /** Its arguments are files and folders. */
+  readonly takesFiles?: boolean
   /** Loaded for who asks. */
   flags?(): Promise<readonly FlagDefinition[]>
 }
@@ -52,6 +54,7 @@ export const commands: readonly Command[] = [
   {
     name: 'check',
     summary: 'Judge manifests as kube-apiserver would, without a cluster.',
+    takesFiles: true,
     flags: async () => (await import('./check/check-flags.ts')).checkFlags,
   },
   {

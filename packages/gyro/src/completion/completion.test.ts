@@ -47,6 +47,26 @@ test('bash completes commands, their words, flags and values', () => {
   assert.deepEqual(offered('nosuch', ''), [])
 })
 
+test('files are offered where a command or a flag takes them, and beside the flags of no other', () => {
+  const file = join(folder, 'a manifest.yaml')
+  writeFileSync(file, '')
+  assert.deepEqual(offered('check', join(folder, 'a')), [file])
+  assert.deepEqual(offered('check', '-o', 'json', join(folder, 'a')), [file])
+  assert.deepEqual(offered('simulate', '--scenario', join(folder, 'a')), [file])
+  assert.deepEqual(offered('envtest', '--kubectl', join(folder, 'a')), [file])
+  assert.deepEqual(offered('why', join(folder, 'a')), [])
+  assert.deepEqual(offered('check', '--warn'), ['--warnings-as-errors'])
+})
+
+test('zsh and fish know which command takes files', async () => {
+  const zsh = await completionScript('zsh')
+  assert.match(zsh, /^ {4}check\) _arguments '\*:file:_files'/m)
+  assert.equal(zsh.match(/'\*:file:_files'/g)?.length, 1)
+  const fish = await completionScript('fish')
+  assert.match(fish, /^complete -c gyro -n '__fish_seen_subcommand_from check' -F$/m)
+  assert.equal(fish.match(/ -F$/gm)?.length, 1)
+})
+
 for (const shell of ['bash', 'zsh', 'fish'] as const) {
   test(`the script of ${shell} has every command and flag, and the shell can read it where it is installed`, async () => {
     const script = await completionScript(shell)

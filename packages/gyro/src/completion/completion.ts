@@ -41,10 +41,11 @@ export async function completionCommand(args: readonly string[]): Promise<void> 
 
 export async function completionScript(shell: keyof typeof SHELLS): Promise<string> {
   const completed: readonly Completed[] = await Promise.all(
-    commands.map(async ({ name, summary, words = [], flags }) => ({
+    commands.map(async ({ name, summary, words = [], takesFiles = false, flags }) => ({
       name,
       summary,
       words,
+      takesFiles,
       flags: (await flags?.()) ?? [],
     })),
   )
@@ -56,6 +57,8 @@ const VALUES: Values = {
   components: COMPONENTS,
   kubeconfig: 'file',
   'cloud-config': 'file',
+  kubectl: 'file',
+  scenario: 'file',
   'data-dir': 'folder',
   dir: 'folder',
 }

@@ -5,6 +5,8 @@ export interface Completed {
   readonly name: string
   readonly summary: string
   readonly words: readonly string[]
+  /** Its arguments are files and folders. */
+  readonly takesFiles: boolean
   readonly flags: readonly FlagDefinition[]
 }
 
@@ -20,8 +22,8 @@ function knownOf(flag: FlagDefinition, values: Values): Known | undefined {
 
 export function bashScript(commands: readonly Completed[], values: Values): string {
   const cases = commands.map(
-    ({ name, words, flags }) =>
-      `    ${name}) words=${quoted([...words, ...flagNames(flags)].join(' '))} ;;\n`,
+    ({ name, words, takesFiles, flags }) =>
+      `    ${name}) words=${quoted([...words, ...flagNames(flags)].join(' '))}${takesFiles ? ' files=1' : ''} ;;\n`,
   )
   const valueCases = commands.flatMap(({ name, flags }) =>
     flags.flatMap((flag) => {
@@ -36,7 +38,7 @@ export function bashScript(commands: readonly Completed[], values: Values): stri
   )
   return `# bash completion of gyro: source <(gyro completion bash)
 _gyro() {
-  local value=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} words
+  local value=\${COMP_WORDS[COMP_CWORD]} flag=\${COMP_WORDS[COMP_CWORD-1]} words files=
   COMPREPLY=()
   # Bash splits --flag=value at the sign.
   if [[ $value == = ]]; then value=; elif [[ $flag == = ]]; then flag=\${COMP_WORDS[COMP_CWORD-2]}; fi
@@ -49,6 +51,12 @@ ${valueCases.join('')}  esac
   case \${COMP_WORDS[1]} in
 ${cases.join('')}    *) return ;;
   esac
+  if [[ $files && $value != -* ]]; then
+    # Names of files get their quotes, and folders a slash.
+    compopt -o filenames 2> /dev/null || :
+    mapfile -t COMPREPLY < <(compgen -f -- "$value")
+    return
+  fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$value")
 }
 complete -F _gyro gyro gyropilot
@@ -63,9 +71,10 @@ function bashWords(known: Known): string {
 
 export function zshScript(commands: readonly Completed[], values: Values): string {
   const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}\n`)
-  const cases = commands.map(({ name, words, flags }) => {
+  const cases = commands.map(({ name, words, takesFiles, flags }) => {
     const first = words.length === 0 ? [] : [quoted(`1:what:(${words.join(' ')})`)]
-    const args = [...first, ...flags.flatMap((flag) => zshFlag(flag, values))]
+    const files = takesFiles ? [quoted('*:file:_files')] : []
+    const args = [...first, ...files, ...flags.flatMap((flag) => zshFlag(flag, values))]
     return `    ${name}) _arguments ${args.join(' \\\n      ')} ;;\n`
   })
   return `#compdef gyro gyropilot
@@ -105,8 +114,9 @@ function zshFlag(flag: FlagDefinition, values: Values): readonly string[] {
 }
 
 export function fishScript(commands: readonly Completed[], values: Values): string {
-  const lines = commands.flatMap(({ name, summary, words, flags }) => [
+  const lines = commands.flatMap(({ name, summary, words, takesFiles, flags }) => [
     `complete -c gyro -n __fish_use_subcommand -a ${name} -d ${fishQuoted(summary)}`,
+    ...(takesFiles ? [`complete -c gyro -n '__fish_seen_subcommand_from ${name}' -F`] : []),
     ...words.map((word) => `complete -c gyro -n '__fish_seen_subcommand_from ${name}' -a ${word}`),
     ...flags.map((flag) => {
       const short = flag.shorthand === undefined ? '' : ` -s ${flag.shorthand}`
