@@ -5,6 +5,7 @@ import type { Parts, RunningPart } from '@gyropilot/cluster/live'
 import { SystemHost, fileProblem } from '@gyropilot/foundation'
 import { gyroErrors } from '../errors.ts'
 import { cloudProviders } from './cloud/providers.ts'
+import { removeFormerLease } from './former-lease.ts'
 import { writeManagerKeys } from './files/manager-keys.ts'
 import { startManagers } from './manager-processes.ts'
 import type { ManagerProcesses } from './manager-processes.ts'
@@ -35,6 +36,12 @@ export async function startParts(
   let processes: ManagerProcesses | undefined
   if (components.has('controller-manager') && managers === 1) {
     ready.push(parts.startControllerManager(controllers).ready)
+    if (components.has('api-server')) {
+      // Nobody waits for it: it may take as long as the lease, and fails where the cluster has ended before.
+      removeFormerLease(parts.client(), world.clock).catch((error: unknown) =>
+        world.logger.verbosity(2).info('The lease of former managers stays', { error }),
+      )
+    }
   } else if (components.has('controller-manager')) {
     const { terminal } = world
     processes = startManagers({
