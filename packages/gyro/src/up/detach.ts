@@ -11,6 +11,7 @@ import { withoutToken } from '../running/running-cluster.ts'
 import type { RunningCluster } from '../running/running-cluster.ts'
 import { ownCommand } from './own-command.ts'
 import { LOG_VARIABLE, placeOf } from './place.ts'
+import { withStartLock } from './start-lock.ts'
 import type { BannerFacts } from './terminal.ts'
 import { isSameCluster } from './up-options.ts'
 import type { UpOptions } from './up-options.ts'
@@ -22,16 +23,21 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 export async function startDetached(
   args: readonly string[],
   options: UpOptions,
-  { terminal }: World,
+  { clock, terminal }: World,
 ): Promise<void> {
-  const running = ClusterRegistry.ofUser()
-    .running()
-    .find(({ folder }) => folder === process.cwd())
-  if (running !== undefined) return alreadyThere(running, args, options)
+  const registry = ClusterRegistry.ofUser()
+  const folder = process.cwd()
   const log = resolve(placeOf(options), 'up.log')
-  const child = spawned(args, log, options)
-  const facts = await ready(child)
-  child.unref()
+  const { directory } = registry
+  const facts = await withStartLock({ directory, folder, clock }, async () => {
+    const running = registry.running().find((cluster) => cluster.folder === folder)
+    if (running !== undefined) return alreadyThere(running, args, options)
+    const child = spawned(args, log, options)
+    const outcome = await ready(child)
+    child.unref()
+    return outcome
+  })
+  if (facts === undefined) return
   if (typeof facts !== 'number') return terminal.banner(facts)
   const said = readFileSync(log, 'utf8').trimEnd()
   const nothing = `gyro: the cluster ended before it was ready and left nothing in ${log}: start it without --detach to see why`
