@@ -131,7 +131,7 @@ class EmbeddedApiServer implements ApiServer {
     const deleter = new Deleter(store, clock, admission, allocations)
     this.internals = new Internals({ store, registry, writer, deleter, self: SERVER_IDENTITY })
     this.#repair = this.#serviceRepair(services)
-    this.#expiry = new ExpirySweeper(store, clock)
+    this.#expiry = new ExpirySweeper(store, clock, options.logger.named('expiry'))
     const openApi = new OpenApiDocuments(registry, clock, options.logger.named('openapi'))
     this.#definitions = this.#definitionController(openApi)
     this.#foreign = this.#foreignVersions(openApi, load.metrics)

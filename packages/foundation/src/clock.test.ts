@@ -54,6 +54,19 @@ test('wall time may jump without timers or elapsed time noticing', async () => {
   assert.equal(fired, false)
 })
 
+test('what is to be done every so often goes on after a call that threw', async () => {
+  const clock = virtualClock(0)
+  let count = 0
+  const timer = every(clock, 10, () => {
+    count++
+    if (count === 1) throw new Error('once')
+  })
+  await assert.rejects(clock.advance(10), /once/)
+  await clock.advance(20)
+  assert.equal(count, 3)
+  timer.cancel()
+})
+
 test('advanceUntil stops at the timer that made it true, or at the limit', async () => {
   const clock = virtualClock(0)
   let count = 0

@@ -55,13 +55,19 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
-/** Calls `callback` every `periodMs`, the first time after one period. A slow callback delays the next, they never pile up. */
+/**
+ * Calls `callback` every `periodMs`, the first time after one period. A slow callback delays the next, they never pile up. One that
+ * throws, throws into the clock, and is called again all the same.
+ */
 export function every(clock: Clock, periodMs: number, callback: () => void): Timer {
   let timer = clock.after(periodMs, tick)
   let cancelled = false
   function tick(): void {
-    callback()
-    if (!cancelled) timer = clock.after(periodMs, tick)
+    try {
+      callback()
+    } finally {
+      if (!cancelled) timer = clock.after(periodMs, tick)
+    }
   }
   return {
     cancel(): void {

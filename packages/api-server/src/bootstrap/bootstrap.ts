@@ -25,6 +25,7 @@ import { Keeper } from './keeper.ts'
 import type { KeptKind, RecordOwner } from './keeper.ts'
 import { reconciledBinding, reconciledRole } from './rbac-reconciliation.ts'
 import { keepServiceCidr } from './service-cidr.ts'
+import { loggingFailures } from '../storage/own-writes.ts'
 
 interface BootstrapOptions {
   readonly server: ServerInternals
@@ -94,21 +95,29 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
       options.logger.error(error, 'Keeping the Service kubernetes failed'),
     )
   await keepService()
+  const logged = (what: string, keep: () => void): (() => void) =>
+    loggingFailures(options.logger, `Keeping the ${what} of the server failed`, keep)
   const timers = [
-    every(clock, NAMESPACE_PERIOD_MS, () => keepNamespaces(keeper)),
+    every(
+      clock,
+      NAMESPACE_PERIOD_MS,
+      logged('namespaces', () => keepNamespaces(keeper)),
+    ),
     every(clock, FLOW_CONTROL_PERIOD_MS, () => void flowControl()),
-    every(clock, SERVICE_PERIOD_MS, () => {
-      keepServiceCidr(keeper, clock, ranges)
-      void keepService()
-    }),
+    every(
+      clock,
+      SERVICE_PERIOD_MS,
+      logged('ServiceCIDR', () => keepServiceCidr(keeper, clock, ranges)),
+    ),
+    every(clock, SERVICE_PERIOD_MS, () => void keepService()),
   ]
-  const flowSchemas = keepFlowSchemaStatus(server.store, clock)
-  const { hostname, advertiseAddress, securePort } = options
+  const flowSchemas = keepFlowSchemaStatus(server.store, clock, options.logger)
+  const { hostname, advertiseAddress, securePort, logger } = options
   if (hostname !== undefined) {
     const leases = (): readonly Stored[] =>
       server.list('coordination.k8s.io', 'leases', 'kube-system')
     const address = { hostname, advertiseAddress, securePort }
-    timers.push(...keepIdentityLease({ keeper, clock, random: chance, leases, ...address }))
+    timers.push(...keepIdentityLease({ keeper, clock, random: chance, logger, leases, ...address }))
     if (options.isOn('StorageVersionAPI')) {
       const apiServerID = serverIdentity(hostname)
       announceStorageVersions({ keeper, registry: options.registry, clock, apiServerID })

@@ -1,13 +1,15 @@
 /** Says in each FlowSchema whether the priority level that it names exists, as the server's flow control does. */
 import { formatTime } from '@gyropilot/foundation'
-import type { Clock } from '@gyropilot/foundation'
+import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
+import { loggingFailures } from '../storage/own-writes.ts'
 import type { Store, StoreWatch } from '../storage/store.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
 const FLOW_SCHEMAS = `flowschemas.${GROUP}`
 const PRIORITY_LEVELS = `prioritylevelconfigurations.${GROUP}`
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
+const RETRY_MS = 10_000
 const OWNED = {
   'f:status': {
     'f:conditions': {
@@ -25,17 +27,24 @@ const OWNED = {
 
 /**
  * Follows both kinds until stopped. Writes come right after what caused them, never inside another write, and before any
- * later request is looked at: who asks again sees the condition.
+ * later request is looked at: who asks again sees the condition. What cannot be written is tried again.
  */
-export function keepFlowSchemaStatus(store: Store, clock: Clock): { stop(): void } {
+export function keepFlowSchemaStatus(store: Store, clock: Clock, logger: Logger): { stop(): void } {
   let isScheduled = false
   let isStopped = false
+  let retry: Timer | undefined
+  const judge = loggingFailures(logger, 'The status of FlowSchemas could not be written', () => {
+    retry?.cancel()
+    retry = clock.after(RETRY_MS, schedule)
+    judgeAll(store, clock.nowMs())
+    retry.cancel()
+  })
   const schedule = (): void => {
     if (isScheduled) return
     isScheduled = true
     queueMicrotask(() => {
       isScheduled = false
-      if (!isStopped) judgeAll(store, clock.nowMs())
+      if (!isStopped) judge()
     })
   }
   const watches = [FLOW_SCHEMAS, PRIORITY_LEVELS]
@@ -45,6 +54,7 @@ export function keepFlowSchemaStatus(store: Store, clock: Clock): { stop(): void
   return {
     stop() {
       isStopped = true
+      retry?.cancel()
       for (const watch of watches) watch.stop()
     },
   }

@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { every, formatMicroTime, uuid } from '@gyropilot/foundation'
-import type { Clock, RandomSource, Timer } from '@gyropilot/foundation'
+import type { Clock, Logger, RandomSource, Timer } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
+import { loggingFailures } from '../storage/own-writes.ts'
 import type { KeptKind, Keeper } from './keeper.ts'
 
 const LEASES: KeptKind = {
@@ -26,6 +27,7 @@ interface IdentityLeaseOptions {
   readonly keeper: Keeper
   readonly clock: Clock
   readonly random: RandomSource
+  readonly logger: Logger
   /** Of the machine. */
   readonly hostname: string
   readonly advertiseAddress: string
@@ -47,7 +49,7 @@ export function serverIdentity(hostname: string): string {
 
 /** Until the timers are cancelled. The lease of a former life is deleted, so that watchers see that this one is another. */
 export function keepIdentityLease(options: IdentityLeaseOptions): readonly Timer[] {
-  const { keeper, clock, random, hostname } = options
+  const { keeper, clock, random, logger, hostname } = options
   const name = serverIdentity(hostname)
   const holder = `${name}_${uuid(random)}`
   const metadata = { name, namespace: NAMESPACE }
@@ -56,7 +58,18 @@ export function keepIdentityLease(options: IdentityLeaseOptions): readonly Timer
   const sweep = (): void => deleteExpired(options)
   renew()
   sweep()
-  return [every(clock, RENEWAL_MS, renew), every(clock, SWEEP_MS, sweep)]
+  return [
+    every(
+      clock,
+      RENEWAL_MS,
+      loggingFailures(logger, 'Renewing the Lease of the server failed', renew),
+    ),
+    every(
+      clock,
+      SWEEP_MS,
+      loggingFailures(logger, 'Deleting expired Leases of servers failed', sweep),
+    ),
+  ]
 }
 
 /** Who holds it and what else somebody wrote into it stays. */

@@ -152,9 +152,12 @@ export class ServiceRepair {
     }
   }
 
-  /** Within this turn when there is none. One that a finalizer holds is in the way until it is gone: the next look comes back to it. */
+  /**
+   * Within this turn when there is none. One that a finalizer holds is in the way until it is gone: the next look comes back to it,
+   * as to one that cannot be written.
+   */
   async #remake(address: string, { metadata }: Stored): Promise<void> {
-    const { allocation, clock } = this.#options
+    const { allocation, clock, logger } = this.#options
     const { namespace, name } = metadata
     const inTheWay = this.#view.address(address)
     if (inTheWay !== undefined) {
@@ -163,7 +166,11 @@ export class ServiceRepair {
       const isWanted = service !== undefined && allocatedIps(service).includes(address)
       if (!isWanted || this.#isStopped || this.#view.address(address) !== undefined) return
     }
-    allocation.ips.record(address, { namespace, name }, clock.nowMs())
+    try {
+      allocation.ips.record(address, { namespace, name }, clock.nowMs())
+    } catch (error) {
+      logger.error(error, 'An IPAddress could not be made', { name: address })
+    }
   }
 
   #repairAddress(name: string): void {

@@ -1,6 +1,7 @@
 /** Objects with a lifetime: Events live an hour from their last write. Contract: docs/behaviour/api-server/storage-and-watch.md, "Expiring objects". */
-import type { Clock, Timer } from '@gyropilot/foundation'
+import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import { every } from '@gyropilot/foundation'
+import { loggingFailures } from '../../storage/own-writes.ts'
 import type { Store, StoreKey, StoreWatch } from '../../storage/store.ts'
 
 const SWEEP_PERIOD_MS = 30_000
@@ -23,13 +24,15 @@ interface Pending extends StoreKey {
 export class ExpirySweeper {
   readonly #store: Store
   readonly #clock: Clock
+  readonly #logger: Logger
   #pending: Pending[] = []
   #watch: StoreWatch | undefined
   #timer: Timer | undefined
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, logger: Logger) {
     this.#store = store
     this.#clock = clock
+    this.#logger = logger
   }
 
   start(collections: readonly ExpiringCollection[] = EXPIRING_COLLECTIONS): void {
@@ -59,7 +62,9 @@ export class ExpirySweeper {
         expiresAtMs: entry.writtenAtMs + lifetimeMs,
       })
     })
-    this.#timer = every(this.#clock, SWEEP_PERIOD_MS, () => this.#sweep())
+    const sweep = (): void => this.#sweep()
+    const failed = 'Expired objects could not be deleted, will retry'
+    this.#timer = every(this.#clock, SWEEP_PERIOD_MS, loggingFailures(this.#logger, failed, sweep))
   }
 
   stop(): void {
