@@ -96,7 +96,7 @@ class EmbeddedApiServer implements ApiServer {
   #address = ''
 
   constructor(options: ApiServerOptions) {
-    const { clock, random, store } = options
+    const { clock, random, store, logger, serviceRanges: ranges } = options
     this.#options = options
     this.#calls = createOutgoingCalls(clock)
     this.#resolveService = options.resolveService ?? serviceResolver(store, options.kubelets)
@@ -115,8 +115,8 @@ class EmbeddedApiServer implements ApiServer {
       onCertificate: (remainingMs) => load.access?.certificateShown(remainingMs),
     })
     const admission = this.#admission(authorizer)
-    const services = new ServiceAllocation({ store, random, ranges: options.serviceRanges })
-    const allocations = new Allocations([serviceEndpoints(store, clock), services], clock)
+    const services = new ServiceAllocation({ store, random, logger, ranges })
+    const allocations = new Allocations([serviceEndpoints(store, clock), services], clock, logger)
     const writer = new ObjectWriter({
       store,
       clock,
@@ -131,7 +131,7 @@ class EmbeddedApiServer implements ApiServer {
     const deleter = new Deleter(store, clock, admission, allocations)
     this.internals = new Internals({ store, registry, writer, deleter, self: SERVER_IDENTITY })
     this.#repair = this.#serviceRepair(services)
-    this.#expiry = new ExpirySweeper(store, clock, options.logger.named('expiry'))
+    this.#expiry = new ExpirySweeper(store, clock, logger.named('expiry'))
     const openApi = new OpenApiDocuments(registry, clock, options.logger.named('openapi'))
     this.#definitions = this.#definitionController(openApi)
     this.#foreign = this.#foreignVersions(openApi, load.metrics)

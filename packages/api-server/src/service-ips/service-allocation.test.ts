@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { makeNamespace, PATCH, startServer } from '../bootstrap/fixtures.ts'
+import { VirtualClock } from '@gyropilot/foundation'
+import { makeNamespace, PATCH, START_MS, startServer } from '../bootstrap/fixtures.ts'
 import type { TestServer } from '../bootstrap/fixtures.ts'
 import type { Draft } from '@gyropilot/schema/objects'
 import { parseCidr } from '@gyropilot/schema/validation/ip'
+import { RevisionLog } from '../storage/revision-log.ts'
+import { turn } from '../testing/test-server.ts'
 import { staticBandSize } from './node-port-allocator.ts'
 import { ServiceRange } from './service-ranges.ts'
 
@@ -24,6 +27,33 @@ function service(name: string, spec: Draft = {}): Draft {
 }
 
 const ADDRESSES = 'ipaddresses.networking.k8s.io'
+
+test('Given a disk that fails, then a Service that is refused or deleted gives back what can be, and the answer is that of the Service', async () => {
+  let writes = 0
+  let failsFrom = Infinity
+  const clock = new VirtualClock({ startMs: START_MS, settle: turn })
+  const store = new RevisionLog(clock, {
+    write() {
+      if (++writes >= failsFrom) throw new Error('database or disk is full')
+    },
+    close() {},
+  })
+  const { server, call, path } = await inNamespace({ clock, store })
+  const nodePort = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_100 }] }
+  failsFrom = writes + 2
+  const refused = await call('POST', path, service('s', nodePort))
+  assert.deepEqual(
+    [refused.status, refused.body.message],
+    [500, 'Internal error occurred: database or disk is full'],
+  )
+  failsFrom = Infinity
+  assert.equal((await call('POST', path, service('t', nodePort))).status, 201)
+  failsFrom = writes + 2
+  assert.equal((await call('DELETE', `${path}/t`)).status, 200)
+  failsFrom = Infinity
+  assert.equal((await call('POST', path, service('u', nodePort))).status, 201)
+  await server.stop()
+})
 
 describe('cluster addresses', () => {
   test('are taken from the upper band, with an IPAddress object that names the service', async () => {

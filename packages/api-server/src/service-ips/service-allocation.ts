@@ -2,12 +2,13 @@
  * Gives Services their cluster addresses and node ports, and takes them back.
  * Contract: docs/behaviour/api-server/subresources-and-admission.md, "Service allocation".
  */
-import type { RandomSource } from '@gyropilot/foundation'
+import type { Logger, RandomSource } from '@gyropilot/foundation'
 import type { AllocationHook, AllocationRequest } from '../contracts.ts'
 import { internalError, invalid } from '../http/errors.ts'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { FieldErrors } from '@gyropilot/schema/field-errors'
 import { parseIp } from '@gyropilot/schema/validation/ip'
+import { loggingFailures } from '../storage/own-writes.ts'
 import type { Store } from '../storage/store.ts'
 import { IpAllocator, ownerless } from './ip-allocator.ts'
 import type { Owner } from './ip-address-object.ts'
@@ -31,6 +32,7 @@ import {
 interface ServiceAllocationOptions {
   readonly store: Store
   readonly random: RandomSource
+  readonly logger: Logger
   /** One range per family, the cluster's first family first. Default `10.0.0.0/16`. */
   readonly ranges?: readonly string[]
   /** Default 30000-32767. */
@@ -47,16 +49,19 @@ export class ServiceAllocation implements AllocationHook {
   /** Those of the cluster where no object says others. */
   readonly ranges: readonly string[]
   readonly #families: readonly IpFamily[]
+  readonly #logger: Logger
 
   constructor({
     store,
     random,
+    logger,
     ranges = DEFAULT_SERVICE_RANGES,
     nodePorts,
   }: ServiceAllocationOptions) {
     this.ips = new IpAllocator(store, random.fork('service-ips'), ranges)
     this.ports = new NodePortAllocator(store, random.fork('node-ports'), nodePorts)
     this.ranges = ranges
+    this.#logger = logger
     this.#families = ranges.map((range) => familyOf(range.split('/')[0]!))
   }
 
@@ -68,7 +73,8 @@ export class ServiceAllocation implements AllocationHook {
       keepAllocated(service, oldObject)
     }
     mirrorClusterIps(service, undefined)
-    const taken = new Taken(this.ips, this.ports, ownerOf(service))
+    const owner = ownerOf(service)
+    const taken = new Taken((ip) => this.#releaseIp(ip, owner), this.ports)
     try {
       this.#takeAll(request, taken)
     } catch (error) {
@@ -216,8 +222,14 @@ export class ServiceAllocation implements AllocationHook {
     const keptIps = new Set(after === undefined ? [] : allocatedIps(after))
     const keptPorts = new Set(after === undefined ? [] : nodePortsOf(after))
     for (const ip of allocatedIps(before))
-      if (!keptIps.has(ip)) this.ips.release(ip, ownerOf(before))
+      if (!keptIps.has(ip)) this.#releaseIp(ip, ownerOf(before))
     for (const port of nodePortsOf(before)) if (!keptPorts.has(port)) this.ports.release(port)
+  }
+
+  /** One that cannot be given back now is found by the repair. */
+  #releaseIp(ip: string, owner: Owner): void {
+    const release = (): void => this.ips.release(ip, owner)
+    loggingFailures(this.#logger, 'An address of a Service could not be given back', release)()
   }
 }
 
@@ -227,18 +239,16 @@ class Taken {
   readonly ports: number[] = []
   /** Of a dry run, which takes none. */
   readonly shownPorts: number[] = []
-  readonly #ipAllocator: IpAllocator
+  readonly #releaseIp: (ip: string) => void
   readonly #portAllocator: NodePortAllocator
-  readonly #owner: Owner
 
-  constructor(ips: IpAllocator, ports: NodePortAllocator, owner: Owner) {
-    this.#ipAllocator = ips
+  constructor(releaseIp: (ip: string) => void, ports: NodePortAllocator) {
+    this.#releaseIp = releaseIp
     this.#portAllocator = ports
-    this.#owner = owner
   }
 
   giveBack(): void {
-    for (const ip of this.ips.splice(0)) this.#ipAllocator.release(ip, this.#owner)
+    for (const ip of this.ips.splice(0)) this.#releaseIp(ip)
     for (const port of this.ports.splice(0)) this.#portAllocator.release(port)
   }
 }

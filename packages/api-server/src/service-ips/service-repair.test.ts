@@ -384,7 +384,7 @@ test('a repair that was stopped does not start', async (t) => {
   const { server, clock } = await world(t)
   const random = new SeededRandom(1)
   const repair = new ServiceRepair({
-    allocation: new ServiceAllocation({ store: server.store, random }),
+    allocation: new ServiceAllocation({ store: server.store, random, logger: silentLogger }),
     server: server.internals,
     clock,
     random,
