@@ -215,7 +215,7 @@ export class ResourceHandler {
           return draft
         },
       },
-      writeContextOf(call, options, undefined),
+      writeContextOf(call, options, undefined, type),
     )
   }
 
@@ -269,7 +269,7 @@ export class ResourceHandler {
           return draft
         },
       },
-      writeContextOf(call, options, undefined),
+      writeContextOf(call, options, undefined, 'apply'),
     )
   }
 

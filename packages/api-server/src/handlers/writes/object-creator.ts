@@ -14,7 +14,7 @@ import type { StoreEvent, StoreKey } from '../../storage/store.ts'
 import { admissionRequest } from './admission-chain.ts'
 import { NOTHING_TAKEN } from './allocations.ts'
 import { checkDeadline } from '../limits/deadline.ts'
-import { checkNoVersion, checkSize, deduplicateOwners } from './write-checks.ts'
+import { checkNoVersion, checkSize, deduplicateOwners, rememberUnmeasured } from './write-checks.ts'
 import {
   fieldsCall,
   mutate,
@@ -152,13 +152,15 @@ export class ObjectCreator {
 
   #commitCreate(key: StoreKey, draft: Draft, context: WriteContext): StoreEvent {
     delete draft['metadata'].selfLink
-    checkSize(draft, context)
+    const unmeasured = checkSize(draft, undefined, context)
     checkDeadline(context.deadline)
-    return this.#parts.store.commit(key, (revision) => {
+    const event = this.#parts.store.commit(key, (revision) => {
       const object = withVersion(draft, revision)
       if (context.answersJson === true) encodedObject(object)
       return object
     })
+    rememberUnmeasured(event.object, unmeasured)
+    return event
   }
 
   #generateName(prefix: string): string {

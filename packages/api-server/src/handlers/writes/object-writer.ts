@@ -16,6 +16,7 @@ import { checkDeadline } from '../limits/deadline.ts'
 import { ObjectCreator } from './object-creator.ts'
 import {
   checkSize,
+  rememberUnmeasured,
   checkUid,
   checkVersion,
   checkVersionText,
@@ -217,12 +218,13 @@ export class ObjectWriter {
     if (!context.dryRun) delete draft['metadata'].selfLink
     keepTimesOfNoop(stored, draft)
     if (draft['metadata'].managedFields?.length === 0) delete draft['metadata'].managedFields
+    const unmeasured = context.dryRun ? 0 : checkSize(draft, stored, context)
     const shared = shareUnchanged(draft, stored) as Stored
     if (shared === stored) return { object: stored, entry, created: false }
     if (context.dryRun) return { object: shared, entry: undefined, created: false }
-    checkSize(draft, context)
     checkDeadline(context.deadline)
     const event = store.commit(key, (revision) => withVersion(shared, revision))
+    rememberUnmeasured(event.object, unmeasured)
     return { object: event.object, entry: event.entry, created: false }
   }
 }

@@ -10,7 +10,7 @@ import { stringifyExact } from '@gyropilot/foundation/exact-json'
 
 /** etcd's limit for one request, which the server's clients know. */
 const LARGEST_OBJECT_BYTES = 1_572_864
-/** Smaller requests cannot make an object that large, short of thousands of them. */
+/** Smaller requests cannot make an object that large, nor patches that are smaller together. */
 const SIZE_CHECK_FROM_BYTES = 65_536
 
 export function checkUid(target: Target, metadata: Draft, stored: Stored, dryRun: boolean): void {
@@ -103,13 +103,31 @@ export function deduplicateOwners(
   )
 }
 
-/** Objects beyond etcd's limit are refused; book-keeping of fields is given up first. */
-export function checkSize(draft: Draft, context: WriteContext): void {
-  if (context.bodyBytes < SIZE_CHECK_FROM_BYTES || encodedSize(draft) <= LARGEST_OBJECT_BYTES)
-    return
-  delete draft['metadata'].managedFields
-  if (encodedSize(draft) > LARGEST_OBJECT_BYTES)
-    throw unclassified('etcdserver: request is too large')
+/** What patches may have added to a stored object since it was measured; absent: nothing. */
+const unmeasuredBytes = new WeakMap<Stored, number>()
+
+/**
+ * Objects beyond etcd's limit are refused; book-keeping of fields is given up first, but not by who applies. Measured is only what can be
+ * that large, since it takes as long as to answer with the object: after large bodies, after patches that are large together, after JSON
+ * patches, which copy, and whenever it was half that large. Returns the bytes that `rememberUnmeasured` is for.
+ */
+export function checkSize(draft: Draft, stored: Stored | undefined, context: WriteContext): number {
+  const { bodyBytes, patch } = context
+  const before = stored === undefined ? 0 : (unmeasuredBytes.get(stored) ?? 0)
+  const added = before + bodyBytes
+  if (added < SIZE_CHECK_FROM_BYTES && patch !== 'json') return patch === undefined ? before : added
+  let size = encodedSize(draft)
+  if (size > LARGEST_OBJECT_BYTES && patch !== 'apply') {
+    delete draft['metadata'].managedFields
+    size = encodedSize(draft)
+  }
+  if (size > LARGEST_OBJECT_BYTES) throw unclassified('etcdserver: request is too large')
+  return size > LARGEST_OBJECT_BYTES / 2 ? SIZE_CHECK_FROM_BYTES : 0
+}
+
+/** Of what was stored, for its next write. */
+export function rememberUnmeasured(object: Stored, bytes: number): void {
+  if (bytes > 0) unmeasuredBytes.set(object, bytes)
 }
 
 function encodedSize(value: unknown): number {

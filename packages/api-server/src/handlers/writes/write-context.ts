@@ -3,6 +3,7 @@ import { managerName } from '@gyropilot/apply'
 import { headerOf } from '../../http/exchange.ts'
 import { bodySize, type ParsedBody } from '../../http/request-body.ts'
 import type { ResourceCall } from '../call.ts'
+import type { PatchType } from './patch.ts'
 import type { Target, WriteContext } from './writes.ts'
 import type { WriteOptions } from '../options.ts'
 
@@ -30,6 +31,7 @@ export function writeContextOf(
   call: ResourceCall,
   options: WriteOptions,
   body: ParsedBody | undefined,
+  patch?: PatchType,
 ): WriteContext {
   const { request, user, warnings, deadline } = call
   return {
@@ -38,6 +40,7 @@ export function writeContextOf(
     options: admissionOptions(call, options),
     manager: managerOf(call, options),
     bodyBytes: body?.bytes.length ?? bodySize(request),
+    ...(patch === undefined ? {} : { patch }),
     answersJson: answersJson(call),
     deadline,
     warn: (text) => warnings.add(text),

@@ -8,6 +8,7 @@ import { pathSegment } from '@gyropilot/schema/validation/names'
 import type { ServedResource } from '../../registry/resource-registry.ts'
 import type { StoredEntry } from '../../storage/store.ts'
 import type { Deadline } from '../limits/deadline.ts'
+import type { PatchType } from './patch.ts'
 
 /** The request on whose behalf an object is written. */
 export interface WriteContext {
@@ -19,6 +20,8 @@ export interface WriteContext {
   readonly manager: string | undefined
   /** Bytes of the request body; 0 within the process. */
   readonly bodyBytes: number
+  /** What the body is, of patches. */
+  readonly patch?: PatchType
   /** The answer will be the JSON of what is stored. */
   readonly answersJson?: boolean
   /** Absent: the server's own writes have no bound. */
