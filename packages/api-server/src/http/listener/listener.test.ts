@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
+import { Socket } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
@@ -432,6 +434,18 @@ test('a Pod of 1.7 MB, then 500 `etcdserver: request is too large`', async () =>
     [headers[':status'], JSON.parse(bytes.toString()).message],
     [500, 'etcdserver: request is too large'],
   )
+})
+
+test('peers that went without a word are found by TCP: each connection is probed after 3 min of silence', async (t) => {
+  const kept = t.mock.method(Socket.prototype, 'setKeepAlive')
+  const socket = connectTls({ host: '127.0.0.1', port: listener.port, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  await until(async () => kept.mock.callCount() > 0)
+  assert.deepEqual(
+    kept.mock.calls.map((call) => call.arguments),
+    [[true, 180_000]],
+  )
+  socket.destroy()
 })
 
 test('a client certificate of the cluster names the user', async () => {

@@ -65,6 +65,8 @@ const MOST_HEADER_BYTES = 131_072
 const MOST_HEADERS = 4096
 /** Connections of HTTP/1.1 are kept open between requests this long. */
 const KEEP_ALIVE_MS = 90_000
+/** A silent peer is asked by TCP whether it is there, after this. */
+const PROBE_AFTER_MS = 180_000
 /** Smaller answers are not worth compressing. */
 const COMPRESS_FROM_BYTES = 131_072
 const LARGE_ONES = { above: COMPRESS_FROM_BYTES, weighed: false }
@@ -166,14 +168,7 @@ class HttpsListener implements Listener {
       session.on('error', () => session.destroy())
       watchSession(session, this.#deadlines)
     })
-    this.#server.on('secureConnection', (socket) => {
-      socket.setNoDelay(true)
-      this.#sockets.add(socket)
-      socket.once('close', () => this.#sockets.delete(socket))
-      socket.on('error', () => socket.destroy())
-      if (socket.alpnProtocol !== 'h2')
-        this.#awaited.set(socket, expectFirstRequest(socket, this.#deadlines))
-    })
+    this.#server.on('secureConnection', (socket) => this.#connected(socket))
     this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#asLast(socket, () => this.#upgrade(incoming, socket, head)),
     )
@@ -208,6 +203,17 @@ class HttpsListener implements Listener {
     await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
     clearTimeout(timer)
     this.#server.close()
+  }
+
+  #connected(socket: TLSSocket): void {
+    socket.setNoDelay(true)
+    // Streams to a peer that went without a word have no other end.
+    socket.setKeepAlive(true, PROBE_AFTER_MS)
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+    if (socket.alpnProtocol !== 'h2')
+      this.#awaited.set(socket, expectFirstRequest(socket, this.#deadlines))
   }
 
   #destroyAll(): void {
