@@ -1,10 +1,26 @@
 /**
- * What `grep` looks for, with and without -E: letters, `.`, `[...]`, groups of alternatives, `^`, `$`, and `*`, `+`, `?` behind a single one of them.
- * Repeated groups are left out: some of them take longer than anybody waits.
+ * What `grep` looks for, with and without -E: letters, `.`, `[...]` with classes, `\w`, `\s`, `\b` and the like, groups of alternatives, `^`, `$`, and
+ * `*`, `+`, `?`, `{2,3}` behind a single one of them. Repeated groups are left out: some of them take longer than anybody waits.
  */
+import { setAt } from './bracket-expression.ts'
+
 const SPECIAL = /[.*+?^${}()|[\]\\/]/
 /** Of each kind of repetition in one pattern, as times multiply. */
 const MOST_REPETITIONS = 4
+/** As RE_DUP_MAX of POSIX. */
+const MOST_TIMES = 255
+/** GNU's signs behind a backslash. Of those of one letter the second half stands between letters. */
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['w', String.raw`\w`],
+  ['W', String.raw`\W`],
+  ['s', String.raw`\s`],
+  ['S', String.raw`\S`],
+  ['b', String.raw`\b`],
+  ['B', String.raw`\B`],
+  ['<', String.raw`\b(?=\w)`],
+  ['>', String.raw`\b(?<=\w)`],
+])
+const BETWEEN_LETTERS = /[bB<>]/
 
 /** Undefined: more than is known here. */
 export function extendedPattern(pattern: string, ignoresCase: boolean): RegExp | undefined {
@@ -14,22 +30,27 @@ export function extendedPattern(pattern: string, ignoresCase: boolean): RegExp |
   let isAtom = false
   for (let at = 0; at < pattern.length; at++) {
     const letter = pattern[at]!
-    if (/[*+?]/.test(letter)) {
+    const times = timesAt(pattern, at)
+    if (times !== undefined) {
       if (!isAtom || ++repetitions > MOST_REPETITIONS) return undefined
-      source += letter
+      source += times
+      at += times.length - 1
       isAtom = false
       continue
     }
     isAtom = !/[()|^$]/.test(letter)
     if (letter === '[') {
-      const set = /^\[\^?[\w ,.:=@%/-]+\]/.exec(pattern.slice(at))?.[0]
+      const set = setAt(pattern, at)
       if (set === undefined) return undefined
-      source += set
-      at += set.length - 1
+      source += set.source
+      at = set.end - 1
     } else if (letter === '\\') {
       const next = pattern[++at] ?? ''
-      if (!SPECIAL.test(next)) return undefined
-      source += `\\${next}`
+      const known = ESCAPES.get(next)
+      isAtom = !BETWEEN_LETTERS.test(next)
+      // Of other letters and digits it depends on the program what they mean.
+      if (known === undefined && !/[^\da-z]/i.test(next)) return undefined
+      source += known ?? (SPECIAL.test(next) ? `\\${next}` : next)
     } else if (/[.()|^$]/.test(letter)) source += letter
     else if (SPECIAL.test(letter) && letter !== '/') return undefined
     else source += letter === '/' ? '\\/' : letter
@@ -39,6 +60,14 @@ export function extendedPattern(pattern: string, ignoresCase: boolean): RegExp |
   } catch {
     return undefined
   }
+}
+
+/** A repetition; undefined: none begins there. */
+function timesAt(pattern: string, at: number): string | undefined {
+  if (/[*+?]/.test(pattern[at]!)) return pattern[at]
+  const [text, from, , to = from] = /^\{(\d+)(,(\d*))?\}/.exec(pattern.slice(at)) ?? []
+  if (text === undefined || Number(from) > MOST_TIMES || Number(to) > MOST_TIMES) return undefined
+  return text
 }
 
 /** A text, and nothing else. */
@@ -63,13 +92,12 @@ export function basicPattern(pattern: string, ignoresCase: boolean): RegExp | un
       if (/[+?|()]/.test(next)) {
         source += next
         isStart = /[|(]/.test(next)
-      } else if (/[{}]/.test(next)) return undefined
-      else source += `\\${next}`
+      } else source += /[{}]/.test(next) ? next : `\\${next}`
     } else if (letter === '[') {
-      const set = /^\[\^?\]?[^\]]*\]/.exec(pattern.slice(at))?.[0]
+      const set = setAt(pattern, at)
       if (set === undefined) return undefined
-      source += set
-      at += set.length - 1
+      source += pattern.slice(at, set.end)
+      at = set.end - 1
     } else if (letter === '^') {
       source += wasStart ? '^' : '\\^'
       isStart = wasStart
