@@ -41,8 +41,8 @@ const OPTIONS = {
     'user-agent': 'A',
   },
 } as const
-/** What its own default for connecting is. */
-const DEFAULT_TIMEOUT_SECONDS = 300
+/** What its own default for connecting is; for an answer it has none. */
+const DEFAULT_CONNECT_SECONDS = 300
 
 /** curl.1, EXIT CODES. */
 const EXIT = {
@@ -93,16 +93,18 @@ export const curl: Command = async (task) => {
   const from = lastOf(options, 'interface') ?? 'eth0'
   if (!INTERFACE.test(from) && task.place.network?.isOwn(from) !== true)
     return say(EXIT.bind, 'bind failed with errno 99: Address not available')
-  const seconds = Number(
-    lastOf(options, 'm') ?? lastOf(options, 'connect') ?? DEFAULT_TIMEOUT_SECONDS,
-  )
+  // Without a number, and with 0, it is the default.
+  const mostMs = Number(lastOf(options, 'm')) * 1_000 || Infinity
+  const connectSeconds = Number(lastOf(options, 'connect')) || DEFAULT_CONNECT_SECONDS
+  const connectMs = Math.min(mostMs, connectSeconds * 1_000)
   const outcome = await httpExchange(task, {
     method: methodOf(options),
     url,
     headers: headersOf(options),
     body: Buffer.from((options.get('d') ?? []).join('&')),
     agent: lastOf(options, 'A') ?? 'curl',
-    mostMs: seconds * 1_000,
+    mostMs,
+    connectMs,
     follows: options.has('L'),
     async connected({ host, port, path }, address) {
       if (!options.has('v')) return
@@ -122,7 +124,7 @@ export const curl: Command = async (task) => {
   }
   if (outcome.kind !== 'answered') {
     await writeOut(task, options, undefined)
-    return say(...problem(outcome, url, seconds))
+    return say(...problem(outcome, url, { connectMs, mostMs }))
   }
   const { answer } = outcome
   if (options.has('v')) for (const line of answer.head.split('\r\n')) await task.err(`< ${line}\n`)
@@ -191,7 +193,7 @@ async function writeOut(
 function problem(
   outcome: Exclude<HttpOutcome, Answered>,
   { host, port }: HttpUrl,
-  seconds: number,
+  { connectMs, mostMs }: { readonly connectMs: number; readonly mostMs: number },
 ): readonly [number, string] {
   switch (outcome.kind) {
     case 'nameless':
@@ -203,8 +205,12 @@ function problem(
         `Failed to connect to ${host} port ${port}: Could not connect to server`,
       ]
     case 'lost':
+      return [EXIT.timeout, `Connection timed out after ${connectMs} milliseconds`]
     case 'late':
-      return [EXIT.timeout, `Connection timed out after ${seconds * 1_000} milliseconds`]
+      return [
+        EXIT.timeout,
+        `Operation timed out after ${mostMs} milliseconds with 0 bytes received`,
+      ]
     case 'garbled':
       return [EXIT.empty, 'Empty reply from server']
     case 'circle':

@@ -11,6 +11,8 @@ const MOST_REDIRECTIONS = 10
 
 interface HttpWish extends HttpRequest {
   readonly mostMs: number
+  /** How long it may take until somebody takes the connection. Default: all of the time. */
+  readonly connectMs?: number | undefined
   readonly follows: boolean
   /** Told of each connection before its outcome is known to the caller. */
   connected?(url: HttpUrl, address: string): Promise<void>
@@ -40,6 +42,7 @@ export async function httpExchange(task: Process, wish: HttpWish): Promise<HttpO
       port: url.port,
       bytes,
       mostMs: wish.mostMs,
+      connectMs: wish.connectMs,
       isEncrypted: url.isEncrypted,
     })
     if ('address' in reached) await wish.connected?.(url, reached.address)

@@ -142,7 +142,11 @@ for (const [kind, wget, curl] of [
     '(7) Failed to connect to web port 80: Could not connect to server',
   ],
   ['lost', 'download timed out', '(28) Connection timed out after 5000 milliseconds'],
-  ['late', 'download timed out', '(28) Connection timed out after 5000 milliseconds'],
+  [
+    'late',
+    'download timed out',
+    '(28) Operation timed out after 5000 milliseconds with 0 bytes received',
+  ],
 ] as const)
   test(`what wget and curl say of a connection that is ${kind}`, async () => {
     const given = { exchanges: [{ kind }] } as const
@@ -156,6 +160,19 @@ for (const [kind, wget, curl] of [
     // Who never gets an answer waits as long as it was told to; who got a part of one has waited.
     assert.deepEqual(first.slept, kind === 'lost' ? [5_000] : [])
     assert.equal(first.mostMs, 5_000)
+  })
+
+for (const [options, connectMs, mostMs] of [
+  [['--connect-timeout', '2'], 2_000, Infinity],
+  [['--connect-timeout', '2', '-m', '10'], 2_000, 10_000],
+  [['--connect-timeout', '20', '-m', '10'], 10_000, 10_000],
+  [['--connect-timeout', '0', '-m', '0'], 300_000, Infinity],
+  [[], 300_000, Infinity],
+] as const)
+  test(`curl ${options.join(' ')} waits ${connectMs} ms for a connection, ${mostMs} ms for an answer`, async () => {
+    const lost = await run(['curl', ...options, 'web'], { exchanges: [{ kind: 'lost' }] })
+    assert.deepEqual([lost.exitCode, lost.slept, lost.mostMs], [28, [connectMs], mostMs])
+    assert.equal(lost.err, `curl: (28) Connection timed out after ${connectMs} milliseconds\n`)
   })
 
 for (const [text, why] of [

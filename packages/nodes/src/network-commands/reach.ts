@@ -7,6 +7,8 @@ interface Wanted {
   readonly port: number
   readonly bytes: Uint8Array
   readonly mostMs: number
+  /** How long it may take until somebody takes the connection. Default: all of the time. */
+  readonly connectMs?: number | undefined
   /** Default: TCP. */
   readonly protocol?: Protocol | undefined
   readonly isEncrypted?: boolean | undefined
@@ -27,7 +29,7 @@ export type Reached =
  * container's own programs answer, which of a simulated container are guesses.
  */
 export async function reach({ place }: Process, wanted: Wanted): Promise<Reached> {
-  const { host, port, bytes, mostMs, protocol, isEncrypted } = wanted
+  const { host, port, bytes, mostMs, connectMs = mostMs, protocol, isEncrypted } = wanted
   const network = place.network!
   const found = await network.lookup(host)
   if (found.kind !== 'found') {
@@ -43,6 +45,6 @@ export async function reach({ place }: Process, wanted: Wanted): Promise<Reached
     isEncrypted,
   })
   if (exchange.kind === 'elsewhere') place.onUnknown?.(host)
-  if (exchange.kind === 'lost') await place.sleep(mostMs)
+  if (exchange.kind === 'lost') await place.sleep(connectMs)
   return { ...exchange, address }
 }

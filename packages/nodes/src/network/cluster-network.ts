@@ -365,8 +365,10 @@ class PodNetwork implements Network {
     })
     if (answered === undefined) return { kind: 'lost' }
     try {
-      const late = sleep(this.#options.clock, mostMs, signal).then(() => LATE)
-      const end = await Promise.race([answered, late])
+      const waits: Promise<string | undefined | typeof LATE>[] = [answered]
+      // Who waits for ever needs no timer.
+      if (mostMs < Infinity) waits.push(sleep(this.#options.clock, mostMs, signal).then(() => LATE))
+      const end = await Promise.race(waits)
       if (end === LATE) return { kind: 'late' }
       if (end !== undefined) return { kind: 'refused' }
     } finally {
