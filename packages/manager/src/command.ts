@@ -319,10 +319,20 @@ async function serve(
     address: bindAddress,
     port: server.port,
   })
+  const keeping = <T>(former: T, error: unknown): T => {
+    logger.error(error, 'Keeping the former certificates')
+    return former
+  }
+  // One that cannot be read holds back none of the others.
   const reload = async (): Promise<void> => {
+    const former = material
     const now = {
-      certificate: await certificate.reload(),
-      named: await namedCertificates(host, named),
+      certificate: await certificate
+        .reload()
+        .catch((error: unknown) => keeping(former.certificate, error)),
+      named: await namedCertificates(host, named, (place, error) =>
+        keeping(former.named[place]!, error),
+      ),
       authoritiesPem: await authorities(),
     }
     if (JSON.stringify(now) === JSON.stringify(material)) return

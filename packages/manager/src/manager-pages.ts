@@ -15,7 +15,10 @@ import { definitionsOf } from './program.ts'
 import type { Program } from './program.ts'
 import { AuthMetrics } from './serving/auth-metrics.ts'
 import { Authentication } from './serving/authentication.ts'
-import { FollowedAuthenticationSettings } from './serving/authentication-settings.ts'
+import {
+  FollowedAuthenticationSettings,
+  KEEPING_FORMER_SETTINGS,
+} from './serving/authentication-settings.ts'
 import { Authorization } from './serving/authorization.ts'
 import { DelegatedAuth } from './serving/delegated-auth.ts'
 import type { HealthChecks } from './serving/health.ts'
@@ -79,7 +82,9 @@ export async function managerPages(
   return {
     answer: routerOf(given, new DelegatedAuth(authentication, authorization, metrics)),
     async authorities() {
-      await settings.refresh()
+      await settings
+        .refresh()
+        .catch((error: unknown) => logger.error(error, KEEPING_FORMER_SETTINGS))
       return settings.authoritiesPem
     },
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { FileError, SeededRandom } from '@gyropilot/foundation'
+import { FileError, SeededRandom, errorText } from '@gyropilot/foundation'
 import type { CertificateAndKey } from '@gyropilot/foundation/x509'
 import { FakeHost } from '@gyropilot/foundation/testing'
 import { testClock } from '@gyropilot/runtime/testing'
@@ -167,5 +167,19 @@ test('--tls-sni-cert-key names further pairs, which must be there', async () => 
   assert.deepEqual(await namedCertificates(host, uses), [
     { ...a, names: [] },
     { ...b, names: ['b.example'] },
+  ])
+  // Read again: what cannot be read keeps what stood in its place, and no other pair.
+  host.files.set('/a.crt', b.certificatePem).set('/b.crt', a.certificatePem)
+  host.files.set('/b.key', a.privateKeyPem)
+  const former = { ...a, names: ['former'] }
+  const problems: unknown[] = []
+  const again = await namedCertificates(host, uses, (place, error) => {
+    problems.push(place, errorText(error))
+    return former
+  })
+  assert.deepEqual(again, [former, { ...a, names: ['b.example'] }])
+  assert.deepEqual(problems, [
+    0,
+    'failed to load SNI cert and key: tls: private key does not match public key',
   ])
 })

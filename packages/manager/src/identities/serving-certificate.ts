@@ -28,25 +28,28 @@ export interface ServingCertificateOptions {
   write(certFile: string, keyFile: string, pair: CertificateAndKey): Promise<void>
 }
 
-/** The pairs of --tls-sni-cert-key, read anew with each call. Rejects with SERVING_FAILED. */
+/**
+ * The pairs of --tls-sni-cert-key, read anew with each call. Rejects with SERVING_FAILED, unless `former` answers what stands at that place
+ * instead of a pair that cannot be read.
+ */
 export async function namedCertificates(
   host: Pick<HostEnvironment, 'readTextFile'>,
   uses: readonly string[],
+  former?: (place: number, error: unknown) => NamedCertificate,
 ): Promise<readonly NamedCertificate[]> {
-  try {
-    return await Promise.all(
-      uses.map(parseCertificateFiles).map(async ({ certFile, keyFile, names }) => ({
-        ...(await readPair(host, 'sni-serving-cert', certFile, keyFile)),
-        names,
-      })),
-    )
-  } catch (error) {
-    throw managerErrors.make(
-      'SERVING_FAILED',
-      `failed to load SNI cert and key: ${errorText(error)}`,
-      { cause: error },
-    )
-  }
+  return Promise.all(
+    uses.map(async (use, place) => {
+      try {
+        const { certFile, keyFile, names } = parseCertificateFiles(use)
+        return { ...(await readPair(host, 'sni-serving-cert', certFile, keyFile)), names }
+      } catch (error) {
+        const message = `failed to load SNI cert and key: ${errorText(error)}`
+        const failure = managerErrors.make('SERVING_FAILED', message, { cause: error })
+        if (former === undefined) throw failure
+        return former(place, failure)
+      }
+    }),
+  )
 }
 
 /** The pair to serve now, and how to read it again later. */

@@ -98,6 +98,24 @@ test('flags win over the ConfigMap, and their files are read again', async () =>
   assert.deepEqual(names(settings), ['CN=clients'], 'the former ones stay')
 })
 
+test('what cannot be read stays as it was, and holds back nothing else', async () => {
+  const { host, load } = world(
+    '--client-ca-file=/pki/ca.crt',
+    '--requestheader-client-ca-file=/pki/proxy.crt',
+  )
+  const settings = await load()
+  const { frontProxy } = settings.current
+  const proxyPem = host.files.get('/pki/proxy.crt')!
+  host.files.set('/pki/ca.crt', clients.pem).delete('/pki/proxy.crt')
+  await assert.rejects(settings.refresh(), /open \/pki\/proxy.crt: no such file/)
+  assert.deepEqual(names(settings), ['CN=clients'])
+  assert.equal(settings.current.frontProxy, frontProxy)
+  assert.equal(settings.authoritiesPem, `${clients.pem}\n${proxyPem}`)
+  host.files.delete('/pki/ca.crt')
+  await assert.rejects(settings.refresh(), /^AggregateError: \[.*ca.crt.*, .*proxy.crt.*\]$/)
+  assert.deepEqual(names(settings), ['CN=clients'])
+})
+
 test('a ConfigMap that cannot be read ends the start', async () => {
   const { server, load } = world()
   server.onRequest = () => {

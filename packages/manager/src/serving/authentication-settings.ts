@@ -7,7 +7,7 @@ import { resources } from '@gyropilot/api'
 import type { ConfigMap } from '@gyropilot/api'
 import type { Client } from '@gyropilot/client'
 import type { Clock, HostEnvironment, Logger, RandomSource } from '@gyropilot/foundation'
-import { errorText } from '@gyropilot/foundation'
+import { aggregateErrors, errorText } from '@gyropilot/foundation'
 import { SharedInformer } from '@gyropilot/runtime'
 import { managerErrors } from '../errors.ts'
 import type { Options } from '../options/options.ts'
@@ -29,10 +29,23 @@ interface AuthenticationSettingsOptions {
 
 type Data = Readonly<Record<string, string>>
 
+interface Clients {
+  readonly pem: string
+  readonly authorities: readonly X509Certificate[]
+}
+
+interface Proxies {
+  readonly pem: string
+  readonly frontProxy?: FrontProxySettings | undefined
+}
+
+export const KEEPING_FORMER_SETTINGS = 'Keeping the former authentication settings'
+
 export class FollowedAuthenticationSettings {
   readonly #given: AuthenticationSettingsOptions
+  #clients: Clients = { pem: '', authorities: [] }
+  #proxies: Proxies = { pem: '' }
   #settings: AuthenticationSettings = { clientAuthorities: [] }
-  #authoritiesPem = ''
   #cluster: Data = {}
 
   private constructor(given: AuthenticationSettingsOptions) {
@@ -53,7 +66,7 @@ export class FollowedAuthenticationSettings {
 
   /** All authorities, for the list of acceptable ones in the TLS handshake; empty: client certificates are not asked for. */
   get authoritiesPem(): string {
-    return this.#authoritiesPem
+    return [this.#clients.pem, this.#proxies.pem].filter(Boolean).join('\n')
   }
 
   /** Follows the ConfigMap until `signal` aborts. */
@@ -71,37 +84,46 @@ export class FollowedAuthenticationSettings {
     })
     const take = (configMap: ConfigMap): void => {
       this.#cluster = configMap.data ?? {}
-      this.refresh().catch((error: unknown) =>
-        logger.error(error, 'Keeping the former authentication settings'),
-      )
+      this.refresh().catch((error: unknown) => logger.error(error, KEEPING_FORMER_SETTINGS))
     }
     informer.addHandler({ onAdd: take, onUpdate: (_, configMap) => take(configMap) })
     await informer.run(signal)
   }
 
-  /** Reads the files again. What cannot be read rejects and changes nothing. */
+  /** Reads the files again. What cannot be read rejects and stays as it was; it holds back nothing else. */
   async refresh(): Promise<void> {
-    const { options, host } = this.#given
-    const cluster = this.#cluster
-    const clientFile = options.text('client-ca-file')
-    const proxyFile = options.text('requestheader-client-ca-file')
-    const clientPem = clientFile
-      ? await bundleOf(host, clientFile, 'load client CA provider', 'client-ca-bundle')
-      : (cluster['client-ca-file'] ?? '')
-    const proxyPem = proxyFile
-      ? await bundleOf(
-          host,
-          proxyFile,
-          'create request header authentication config',
-          'request-header',
-        )
-      : (cluster['requestheader-client-ca-file'] ?? '')
-    const frontProxy = this.#frontProxy(proxyFile, proxyPem)
+    const [clients, proxies] = await Promise.allSettled([this.#readClients(), this.#readProxies()])
+    if (clients.status === 'fulfilled') this.#clients = clients.value
+    if (proxies.status === 'fulfilled') this.#proxies = proxies.value
+    const { frontProxy } = this.#proxies
     this.#settings = {
-      clientAuthorities: authorities(clientPem, clientFile || 'client-ca-file'),
+      clientAuthorities: this.#clients.authorities,
       ...(frontProxy === undefined ? {} : { frontProxy }),
     }
-    this.#authoritiesPem = [clientPem, proxyPem].filter(Boolean).join('\n')
+    const problems = [clients, proxies].flatMap((read) =>
+      read.status === 'rejected' ? [read.reason as unknown] : [],
+    )
+    const problem = aggregateErrors(problems)
+    if (problem !== undefined) throw problem
+  }
+
+  async #readClients(): Promise<Clients> {
+    const { options, host } = this.#given
+    const file = options.text('client-ca-file')
+    const pem = file
+      ? await bundleOf(host, file, 'load client CA provider', 'client-ca-bundle')
+      : (this.#cluster['client-ca-file'] ?? '')
+    return { pem, authorities: authorities(pem, file || 'client-ca-file') }
+  }
+
+  async #readProxies(): Promise<Proxies> {
+    const { options, host } = this.#given
+    const file = options.text('requestheader-client-ca-file')
+    const purpose = 'create request header authentication config'
+    const pem = file
+      ? await bundleOf(host, file, purpose, 'request-header')
+      : (this.#cluster['requestheader-client-ca-file'] ?? '')
+    return { pem, frontProxy: this.#frontProxy(file, pem) }
   }
 
   get #asksCluster(): boolean {
