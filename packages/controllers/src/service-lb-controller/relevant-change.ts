@@ -3,7 +3,7 @@ import { deepEqual } from '@gyropilot/api'
 import type { Service, ServicePort } from '@gyropilot/api'
 import { wantsLoadBalancer } from './wants.ts'
 
-export interface RelevantChange {
+interface RelevantChange {
   /** Told of the Service; absent: nothing is. */
   readonly event?: { readonly reason: string; readonly message: string }
 }
