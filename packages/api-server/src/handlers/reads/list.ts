@@ -88,12 +88,10 @@ function listVersion({ resourceVersion }: ListOptions): number {
 }
 
 async function continuePage(store: Store, clock: Clock, request: ListRequest): Promise<ListedPage> {
-  const { continueToken, resourceVersion } = request.options
+  const { continueToken, resourceVersion, limit } = request.options
   const { revision, start } = decodeContinue(continueToken)
   if (resourceVersion !== '' && resourceVersion !== '0')
     throw badRequest('specifying resource version is not allowed when using continue')
-  // Of version 0 all the rest is expected, as at the beginning.
-  const limit = resourceVersion === '0' && isCached(request) ? 0 : request.options.limit
   if (revision < 0) return readPage(request, scan(store, request, undefined, start), limit)
   await reachRevision(store, clock, revision)
   const found = scan(store, request, revision, start)
