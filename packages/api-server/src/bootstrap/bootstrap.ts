@@ -79,8 +79,11 @@ export async function bootstrap(options: BootstrapOptions): Promise<Bootstrapped
   const { clock, random, server, serviceRanges: ranges = DEFAULT_SERVICE_RANGES } = options
   const chance = random.fork('bootstrap')
   const keeper = new Keeper(server.store, clock, chance, ownerRecorder(options))
-  // What is refused is tried again at the next tick.
-  const flowControl = (): Promise<void> => keepFlowControl(keeper, server).catch(() => undefined)
+  // What is refused is tried again at the next tick, and fails no start.
+  const flowControl = (): Promise<void> =>
+    keepFlowControl(keeper, server).catch((error: unknown) =>
+      options.logger.error(error, 'Keeping the flow control of the server failed'),
+    )
   keepNamespaces(keeper)
   keepRbac(keeper, options)
   for (const object of recorded.priorityClasses) keeper.ensure(KIND.priorityClasses, object)

@@ -6,6 +6,7 @@ import { semanticEqual } from '@gyropilot/api'
 import { every, formatTime } from '@gyropilot/foundation'
 import type { Clock, Logger } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
+import { loggingFailures } from '../storage/own-writes.ts'
 import type { Store } from '../storage/store.ts'
 import { extensionAuthentication } from './extension-authentication.ts'
 import type { Authorities } from './extension-authentication.ts'
@@ -34,14 +35,10 @@ export function keepConfigMaps(options: ConfigMapsOptions): { stop(): void } {
   const { clock, store, logger } = options
   const keepTracking = tokenTracking(options)
   let isStopped = false
-  const keep = (): void => {
-    try {
-      keepAuthentication(options)
-      keepTracking()
-    } catch (error) {
-      logger.error(error, 'Keeping the ConfigMaps of the server failed')
-    }
-  }
+  const keep = loggingFailures(logger, 'Keeping the ConfigMaps of the server failed', () => {
+    keepAuthentication(options)
+    keepTracking()
+  })
   keep()
   // What is deleted is back at once, what is changed within a minute.
   const watch = store.watch('configmaps', `${NAMESPACE}/`, store.revision, ({ type, key }) => {

@@ -2,7 +2,6 @@
 import { formatTime } from '@gyropilot/foundation'
 import type { Clock, Logger, Timer } from '@gyropilot/foundation'
 import type { Stored } from '@gyropilot/schema/objects'
-import { loggingFailures } from '../storage/own-writes.ts'
 import type { Store, StoreWatch } from '../storage/store.ts'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'
@@ -33,12 +32,15 @@ export function keepFlowSchemaStatus(store: Store, clock: Clock, logger: Logger)
   let isScheduled = false
   let isStopped = false
   let retry: Timer | undefined
-  const judge = loggingFailures(logger, 'The status of FlowSchemas could not be written', () => {
+  const judge = (): void => {
     retry?.cancel()
-    retry = clock.after(RETRY_MS, schedule)
-    judgeAll(store, clock.nowMs())
-    retry.cancel()
-  })
+    try {
+      judgeAll(store, clock.nowMs())
+    } catch (error) {
+      logger.error(error, 'The status of FlowSchemas could not be written')
+      retry = clock.after(RETRY_MS, schedule)
+    }
+  }
   const schedule = (): void => {
     if (isScheduled) return
     isScheduled = true
