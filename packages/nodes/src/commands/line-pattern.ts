@@ -9,7 +9,7 @@ const SPECIAL = /[.*+?^${}()|[\]\\/]/
 const MOST_REPETITIONS = 4
 /** As RE_DUP_MAX of POSIX. */
 const MOST_TIMES = 255
-/** GNU's signs behind a backslash. Of those of one letter the second half stands between letters. */
+/** GNU's signs behind a backslash. */
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['w', String.raw`\w`],
   ['W', String.raw`\W`],
@@ -72,10 +72,8 @@ function timesAt(pattern: string, at: number): string | undefined {
 
 /** A text, and nothing else. */
 export function fixedPattern(text: string, ignoresCase: boolean): RegExp {
-  return new RegExp(
-    text.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`),
-    ignoresCase ? 'i' : '',
-  )
+  const source = text.replaceAll(new RegExp(SPECIAL, 'g'), String.raw`\$&`)
+  return new RegExp(source, ignoresCase ? 'i' : '')
 }
 
 /** Without -E most signs stand for themselves, and mean something behind a backslash. Undefined: more than is known here. */
