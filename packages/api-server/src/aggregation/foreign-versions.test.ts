@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { definition } from '../crd/definitions/fixtures.ts'
 import { createTestServer, until, type AnyValue } from '../testing/test-server.ts'
 import { failedCheck, unavailability } from './availability.ts'
 
@@ -116,19 +117,8 @@ test('an external name is asked without endpoints', () => {
 test('of a version that a definition serves the APIService decides, in requests and in discovery', async () => {
   const { request, clock } = await createTestServer()
   const group = 'd.example.com'
-  const version = (name: string, storage: boolean): object => {
-    const schema = { openAPIV3Schema: { type: 'object' } }
-    return { name, served: true, storage, schema }
-  }
-  await request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
-    metadata: { name: `as.${group}` },
-    spec: {
-      group,
-      scope: 'Cluster',
-      names: { plural: 'as', kind: 'A' },
-      versions: [version('v1', true), version('v2', false)],
-    },
-  })
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  await request('POST', definitions, definition(group))
   const path = `${API_SERVICES}/v1.${group}`
   await until(async () => (await request('GET', path)).value.status?.conditions !== undefined)
   const change = async (service: object | null): Promise<void> => {

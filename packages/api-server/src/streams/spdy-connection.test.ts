@@ -106,6 +106,17 @@ class Client {
   }
 }
 
+const echoAtPort80 = (connection: SpdyConnection): ((stream: SpdyStream) => void) =>
+  servePorts(connection, {
+    kind: 'ports',
+    ports: [],
+    async forward(port, { input, output }) {
+      if (port !== 80) return `nothing at ${port}`
+      for await (const chunk of input) await output(chunk)
+      return undefined
+    },
+  })
+
 test('the dictionary has the length that the protocol gives it', () => {
   assert.equal(DICTIONARY.length, 1423)
 })
@@ -201,17 +212,7 @@ test('a command runs when all its streams are there, and ends with its status', 
 })
 
 test('ports: every pair of streams is a connection; what cannot be served says so on its error stream', async () => {
-  const client = new Client((connection) =>
-    servePorts(connection, {
-      kind: 'ports',
-      ports: [],
-      async forward(port, { input, output }) {
-        if (port !== 80) return `nothing at ${port}`
-        for await (const chunk of input) await output(chunk)
-        return undefined
-      },
-    }),
-  )
+  const client = new Client(echoAtPort80)
   await client.open(1, { streamType: 'error', port: '80', requestID: '0' })
   await client.open(3, { streamType: 'data', port: '80', requestID: '0' })
   await client.open(5, { streamType: 'error', port: '81', requestID: '1' })
@@ -268,16 +269,7 @@ test('a stream whose reader is behind holds its connection back until it reads',
 })
 
 test('ports: more connections, one after the other, than streams may be open', async () => {
-  const client = new Client((connection) =>
-    servePorts(connection, {
-      kind: 'ports',
-      ports: [],
-      async forward(_port, { input, output }) {
-        for await (const chunk of input) await output(chunk)
-        return undefined
-      },
-    }),
-  )
+  const client = new Client(echoAtPort80)
   for (let i = 0; i < 600; i++) {
     const [error, data] = [4 * i + 1, 4 * i + 3]
     const headers = { port: '80', requestid: String(i) }

@@ -6,6 +6,7 @@ import type { TestServer } from '../../bootstrap/fixtures.ts'
 import { createMemoryStore } from '../../storage/memory-store.ts'
 import { turn, until, type AnyValue } from '../../testing/test-server.ts'
 import { startWebhook } from '../../testing/webhook-server.ts'
+import { definition, version } from './fixtures.ts'
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -14,26 +15,6 @@ const stops: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop()
 })
-
-const version = (name: string, storage: boolean): object => ({
-  name,
-  served: true,
-  storage,
-  schema: { openAPIV3Schema: { type: 'object' } },
-})
-
-function definition(group: string, spec: object = {}): object {
-  return {
-    metadata: { name: `as.${group}` },
-    spec: {
-      group,
-      scope: 'Cluster',
-      names: { plural: 'as', kind: 'A' },
-      versions: [version('v1', true), version('v2', false)],
-      ...spec,
-    },
-  }
-}
 
 const conditionsOf = async ({ call }: TestServer, group: string): Promise<string> => {
   const { body } = await call('GET', `${DEFINITIONS}/as.${group}`)
