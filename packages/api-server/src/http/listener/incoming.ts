@@ -8,6 +8,7 @@ import type { Headers, ServerRequest } from '../exchange.ts'
 import { isGone } from './peer.ts'
 import type { Incoming, Outgoing } from './peer.ts'
 import { BODY_LIMIT_BYTES } from '../request-body.ts'
+import { isWatch } from '../request-info.ts'
 
 /**
  * Of what is larger than allowed only so much that the pipeline sees it and refuses. Rejects when the peer goes away before the end. By
@@ -35,8 +36,19 @@ export function readBody(incoming: Incoming): Promise<Uint8Array | undefined> {
   })
 }
 
-export function announcesBody(headers: IncomingMessage['headers']): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+/**
+ * Whether what follows the head of a request that offers to switch protocols belongs to those. Where it announces a body it does not
+ * yet; and a watch is read as it comes by whoever offers something that it is not told over (`h2c`, which Java's client offers
+ * everyone), unless it is one that a program behind a proxy is asked for.
+ */
+export function switchesProtocols({ headers, url = '' }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
+    return false
+  if (headers.upgrade?.toLowerCase() === 'websocket') return true
+  const [path, query] = url.split('?', 2) as [string, string | undefined]
+  const segments = path.split('/')
+  if (segments.includes('proxy')) return true
+  return !(segments.includes('watch') || isWatch(new URLSearchParams(query)))
 }
 
 /** A class for the sake of `signal`: hardly any request asks for it, and all others must not pay. */

@@ -122,6 +122,27 @@ test('a request that would switch protocols and has a body is answered for its b
   assert.equal(status, 201)
 })
 
+test('Given a watch by somebody who offers h2c, then it is told of events like any other', async () => {
+  const socket = connectTls({
+    host: '127.0.0.1',
+    port: listener.port,
+    ca: certificates.authority.certificatePem,
+  })
+  socket.write(
+    `GET ${MAPS}?watch=true HTTP/1.1\r\nhost: here\r\nauthorization: ${AUTHORIZATION.authorization}\r\n` +
+      'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAEAAEAA\r\n\r\n',
+  )
+  const body = JSON.stringify({ metadata: { name: 'seen-over-h2c' } })
+  let received = ''
+  for await (const chunk of socket) {
+    if (received === '') await sendHttp1(MAPS, AUTHORIZATION, { method: 'POST' }, body)
+    received += String(chunk)
+    if (received.includes('seen-over-h2c')) break
+  }
+  assert.match(received, /^HTTP\/1\.1 200 OK\r\n/)
+  assert.match(received, /"type":"ADDED".*"seen-over-h2c"/)
+})
+
 test('of many requests at once, again and again, each gets its own answer, on either protocol', async () => {
   const names = Array.from({ length: 40 }, (_, i) => `none-${i}`)
   for (let round = 0; round < 3; round++) {

@@ -10,7 +10,7 @@ import { protobufAnswers } from '@gyropilot/protobuf'
 import { asciiBody, encodeBody, protobufEvents } from '../encode.ts'
 import type { ServerRequest } from '../exchange.ts'
 import { GatheredAnswers } from './gathered-answers.ts'
-import { announcesBody, readBody, requestOf } from './incoming.ts'
+import { readBody, requestOf, switchesProtocols } from './incoming.ts'
 import {
   DEADLINES,
   ExchangeBounds,
@@ -143,8 +143,8 @@ class HttpsListener implements Listener {
     Object.assign(this.#server, {
       // What is too long is seen by its bytes.
       maxHeadersCount: 0,
-      // Where something follows the head it is a body, and not yet what the protocols are to be switched for. (Node before 24.9 does not ask.)
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) => !announcesBody(headers),
+      // Node before 24.9 does not ask.
+      shouldUpgradeCallback: switchesProtocols,
     })
     this.#server.on('clientError', (error: ParserError, socket: Duplex) => {
       if (!canBeTold(error, socket)) return void socket.destroy()
