@@ -32,6 +32,17 @@ test('nodes stand in turn from each zone, and only while they have an object', (
   assert.equal(names(index).includes('a1'), false)
 })
 
+test('nothing is kept of a node that goes before its pods do', () => {
+  const index = new NodeIndex()
+  const last = pod({ name: 'last' })
+  index.setNode(node({ name: 'n' }))
+  index.place(last, 'n')
+  index.removeNode('n')
+  assert.notEqual(index.get('n'), undefined)
+  index.unplace(last.metadata?.uid ?? '')
+  assert.equal(index.get('n'), undefined)
+})
+
 test('news of a node matters when labels, taints or allocatable change or it is let in again, not when it beats or is cordoned', () => {
   const index = new NodeIndex()
   const given = node({ name: 'n' })

@@ -58,6 +58,12 @@ export class NodeIndex implements Snapshot {
     return this.#placed.has(uid)
   }
 
+  /** True when the pod itself says that it is there: it is more than a choice that waits to be written. */
+  isSeen(uid: string): boolean {
+    const info = this.#infos.get(this.#placed.get(uid) ?? '')
+    return Boolean(info?.pods.get(uid)?.spec?.nodeName)
+  }
+
   /** True when it was there already, and takes less of something now. */
   place(pod: Pod, nodeName: string): boolean {
     const uid = pod.metadata?.uid ?? ''
@@ -76,8 +82,10 @@ export class NodeIndex implements Snapshot {
     if (nodeName === undefined) return false
     this.#placed.delete(uid)
     const info = this.#infos.get(nodeName)
-    const removed = info?.removePod(uid) ?? false
-    if (info !== undefined) this.#noteTerms(info)
+    if (info === undefined) return false
+    const removed = info.removePod(uid)
+    this.#noteTerms(info)
+    if (info.node === undefined && info.pods.size === 0) this.#infos.delete(nodeName)
     return removed
   }
 

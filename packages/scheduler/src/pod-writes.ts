@@ -37,7 +37,7 @@ export class PodWrites {
       reason,
       message,
       observedGeneration: pod.metadata?.generation,
-      ...this.#times(),
+      ...this.#times(pod, 'PodScheduled', 'False'),
     }
     await this.#attempt('Error updating pod', pod, (pods, name) =>
       patchStatus(pods, name, {
@@ -64,7 +64,8 @@ export class PodWrites {
     )
   }
 
-  async evict(victim: Pod, preemptor: Pod, nodeName: string): Promise<void> {
+  /** False: the victim stays. */
+  async evict(victim: Pod, preemptor: Pod, nodeName: string): Promise<boolean> {
     const { uid, generation } = victim.metadata ?? {}
     const condition = {
       type: 'DisruptionTarget',
@@ -72,9 +73,9 @@ export class PodWrites {
       reason: 'PreemptionByScheduler',
       message: `${SCHEDULER_NAME}: preempting to accommodate a higher priority pod`,
       observedGeneration: generation,
-      ...this.#times(),
+      ...this.#times(victim, 'DisruptionTarget', 'True'),
     }
-    await this.#attempt('Error preempting pod', victim, async (pods, name) => {
+    return this.#attempt('Error preempting pod', victim, async (pods, name) => {
       await patchStatus(pods, name, { metadata: { uid }, status: { conditions: [condition] } })
       await pods.delete(name, { preconditions: { uid } })
       this.#options.recorder.record({
@@ -88,22 +89,30 @@ export class PodWrites {
     })
   }
 
-  #times(): object {
-    return { lastProbeTime: null, lastTransitionTime: formatTime(this.#options.clock.nowMs()) }
+  /** Of a condition: another reason or message is no transition. */
+  #times({ status }: Pod, type: string, wanted: string): object {
+    const before = status?.conditions?.find((condition) => condition.type === type)
+    const since = before?.status === wanted ? before.lastTransitionTime : undefined
+    const lastTransitionTime = since ?? formatTime(this.#options.clock.nowMs())
+    return { lastProbeTime: null, lastTransitionTime }
   }
 
+  /** False: it failed, and that is logged. */
   async #attempt(
     message: string,
     { metadata }: Pod,
     write: (pods: ResourceClient<Pod>, name: string) => Promise<unknown>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { client, logger } = this.#options
     const { namespace, name = '' } = metadata ?? {}
     try {
       await write(client.resource(resources.pods, namespace), name)
     } catch (error) {
-      if (!isNotFound(error)) logger.error(error, message, { pod: `${namespace}/${name}` })
+      if (isNotFound(error)) return true
+      logger.error(error, message, { pod: `${namespace}/${name}` })
+      return false
     }
+    return true
   }
 }
 

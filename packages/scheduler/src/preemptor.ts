@@ -65,12 +65,13 @@ export class Preemptor {
     return { outcome: { kind: 'victims' }, nomination: best.node, room: best }
   }
 
-  /** Makes the room by taking less important pods away. */
-  carryOut(pod: Pod, { node, victims }: PreemptionCandidate): void {
+  /** Makes the room by taking less important pods away. False: one of them stays. */
+  async carryOut(pod: Pod, { node, victims }: PreemptionCandidate): Promise<boolean> {
     // Those that are on their way out need not be told; where all are, others keep what they were promised, as upstream.
     const going = victims.filter((victim) => !isTerminating(victim))
-    for (const victim of going) void this.#writes.evict(victim, pod, node)
+    const evictions = going.map((victim) => this.#writes.evict(victim, pod, node))
     if (going.length > 0) this.#takeBack(node, pod)
+    return (await Promise.all(evictions)).every((isGone) => isGone)
   }
 
   /** Nodes where taking pods away helps, and of the others why it does not. */

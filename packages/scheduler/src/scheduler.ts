@@ -11,6 +11,7 @@ import type { Clock, Logger, RandomSource } from '@gyropilot/foundation'
 import { keyOfDeleted, lastStateOf, yieldIfLong } from '@gyropilot/runtime'
 import type { InformerFactory, SeriesEventRecorder } from '@gyropilot/runtime'
 import { DeviceClaims, PreBindError } from './devices/device-claims.ts'
+import { eventNote } from './event-note.ts'
 import { filtersWith } from './filters/index.ts'
 import { isAwaited } from './filters/pod-affinity.ts'
 import { isCountedFor } from './filters/topology-spread.ts'
@@ -242,8 +243,10 @@ export class Scheduler {
 
   #refuse(refusal: Refusal): void {
     const { pod, reason, message, nomination, room, isDueAnyway } = refusal
-    if (room !== undefined) this.#preemptor.carryOut(pod, room)
+    const preemption = room && this.#preemptor.carryOut(pod, room)
     this.#fail(pod, reason, message, nomination, isDueAnyway)
+    // Of a victim that stays no event comes.
+    void preemption?.then((isDone) => isDone || this.#queue.moveThese([pod.metadata?.uid ?? '']))
   }
 
   /** A pod that is to go needs neither volumes nor devices any more. */
@@ -263,8 +266,8 @@ export class Scheduler {
     } catch (error) {
       this.#volumes.forget(assumed)
       this.#devices.release(pod)
-      if (this.#nodes.unplace(uid)) this.#queue.moveAll()
-      if (giveUp.signal.aborted) return
+      const isBound = this.#forget(uid)
+      if (giveUp.signal.aborted || isBound) return
       const message = `running PreBind plugin "VolumeBinding": binding volumes: ${errorText(error)}`
       this.#fail(current, 'SchedulerError', message, '')
       return
@@ -300,15 +303,23 @@ export class Scheduler {
       })
     } catch (error) {
       this.#devices.release(pod)
-      if (this.#nodes.unplace(uid)) this.#queue.moveAll()
-      if (error instanceof GivenUp) return
-      if (isNotFound(error)) this.#queue.remove(uid)
-      else this.#fail(current ?? pod, 'SchedulerError', bindingFailure(error), current && '')
+      const isBound = this.#forget(uid)
       if (isConflict(error))
         this.#options.logger.info('Pod was bound by somebody else', { pod: name })
+      if (error instanceof GivenUp || isBound) return
+      // What a claim is not found for says nothing of the pod.
+      if (isNotFound(error) && !(error instanceof PreBindError)) this.#queue.remove(uid)
+      else this.#fail(current ?? pod, 'SchedulerError', bindingFailure(error), current && '')
     } finally {
       this.#bindingEnds()
     }
+  }
+
+  /** The pod is not bound where it was put; true: it was seen on a node, by whomever it was bound, and counts there. */
+  #forget(uid: string): boolean {
+    if (this.#nodes.isSeen(uid)) return true
+    if (this.#nodes.unplace(uid)) this.#queue.moveAll()
+    return false
   }
 
   #bindingEnds(): void {
@@ -349,7 +360,7 @@ export class Scheduler {
       type: 'Warning',
       reason: 'FailedScheduling',
       action: 'Scheduling',
-      note: message.slice(0, 1024),
+      note: eventNote(message),
     })
     if (nomination === '') this.#nominations.drop(pod)
     else if (nomination !== undefined) this.#nominations.promise(pod, nomination)

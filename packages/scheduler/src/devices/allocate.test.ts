@@ -175,6 +175,23 @@ test('constraints hold over all requests that they name', () => {
   assert.deepEqual(served([claim({ requests, constraints: [alternative] })], devices), ['a=w b=x'])
 })
 
+test('a constraint on one alternative says nothing of the others', () => {
+  const devices = [slice('s', models({ w: 'red', x: 'blue' }))]
+  const sub = (name: string, count: number) => ({
+    name,
+    deviceClassName: 'c',
+    allocationMode: 'ExactCount' as const,
+    count,
+  })
+  const requests = [{ name: 'r', firstAvailable: [sub('same', 2), sub('any', 2)] }]
+  const match = (name: string) => ({ requests: [name], matchAttribute: 'd.example.com/model' })
+  const of = (...names: readonly string[]) =>
+    served([claim({ requests, constraints: names.map(match) })], devices)
+  assert.deepEqual(of('r/same'), ['r/any=w r/any=x'])
+  assert.equal(of('r/same', 'r/any'), undefined)
+  assert.equal(of('r'), undefined)
+})
+
 test('partitions share what their hardware has', () => {
   const part = (name: string, memory: string): Device => ({
     name,

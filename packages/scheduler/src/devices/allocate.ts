@@ -184,10 +184,7 @@ class Search {
     if (consumed !== undefined && isAmong(ofRequest, device)) return false
     chosen.push({ wanted, device, consumed })
     const giveBack = takes ? this.#take(device, consumed) : () => {}
-    const ofClaim = (requestName: string): readonly PublishedDevice[] =>
-      chosen.flatMap((each) => (each.wanted.requestName === requestName ? [each.device] : []))
-    if (this.#constraints[claimAt]!.every((constraint) => constraint(ofClaim)) && rest())
-      return true
+    if (this.#constraints[claimAt]!.every((constraint) => constraint(chosen)) && rest()) return true
     chosen.pop()
     giveBack()
     return false

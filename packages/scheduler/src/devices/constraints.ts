@@ -2,25 +2,33 @@
 import type { DeviceAttribute, DeviceConstraint, ResourceClaim } from '@gyropilot/api'
 import type { PublishedDevice } from './device-pools.ts'
 
-/** Whether what is chosen so far can stay together. */
-export type Constraint = (devicesOf: (requestName: string) => readonly PublishedDevice[]) => boolean
-
-export function constraintsOf({ spec }: ResourceClaim): readonly Constraint[] {
-  const all = (spec.devices?.requests ?? []).map(({ name }) => name)
-  return (spec.devices?.constraints ?? []).map((constraint) => constraintOf(constraint, all))
+interface ChosenDevice {
+  readonly device: PublishedDevice
+  /** `fullName`: with the alternative that was taken, `request/alternative`. */
+  readonly wanted: { readonly requestName: string; readonly fullName: string }
 }
 
-function constraintOf(
-  { matchAttribute, distinctAttribute, requests = [] }: DeviceConstraint,
-  all: readonly string[],
-): Constraint {
-  // Of an alternative, `request/alternative`, the request stands for it.
-  const names = requests.map((name) => name.split('/')[0]!)
-  const concerned = names.length === 0 ? all : all.filter((name) => names.includes(name))
+/** Whether what is chosen so far can stay together. */
+export type Constraint = (chosen: readonly ChosenDevice[]) => boolean
+
+export function constraintsOf({ spec }: ResourceClaim): readonly Constraint[] {
+  return (spec.devices?.constraints ?? []).map(constraintOf)
+}
+
+/** One that names an alternative says nothing of the others of its request. */
+function constraintOf({
+  matchAttribute,
+  distinctAttribute,
+  requests = [],
+}: DeviceConstraint): Constraint {
+  const concerns = ({ requestName, fullName }: ChosenDevice['wanted']): boolean =>
+    requests.length === 0 || requests.includes(requestName) || requests.includes(fullName)
   const attribute = matchAttribute ?? distinctAttribute
   if (attribute === undefined) return () => true
-  return (devicesOf) => {
-    const values = concerned.flatMap(devicesOf).map((device) => valueOf(device, attribute))
+  return (chosen) => {
+    const values = chosen
+      .filter(({ wanted }) => concerns(wanted))
+      .map(({ device }) => valueOf(device, attribute))
     if (values.includes(undefined)) return false
     const { size } = new Set(values)
     return matchAttribute === undefined ? size === values.length : size <= 1

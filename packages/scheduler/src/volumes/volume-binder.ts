@@ -30,6 +30,8 @@ interface VolumeBinderOptions {
 export interface AssumedVolumes {
   readonly volumes: readonly PersistentVolume[]
   readonly claims: readonly PersistentVolumeClaim[]
+  /** All that a volume is made for, also those that say already for which node. */
+  readonly provisions: readonly PersistentVolumeClaim[]
   /** All whose volumes must be there in the end, by namespace and name. */
   readonly awaited: readonly PersistentVolumeClaim[]
 }
@@ -91,12 +93,15 @@ export class VolumeBinder {
     for (const claim of claims) this.#claims.forget(claim)
   }
 
-  /** Resolves when the volumes are bound. Rejects when they cannot be, in words of kube-scheduler. */
+  /** Resolves when the volumes are bound. Rejects when they cannot be, in words of kube-scheduler. Writes nothing once `signal` aborts. */
   async bind(assumed: AssumedVolumes, nodeName: string, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options
-    for (const volume of assumed.volumes)
+    for (const volume of assumed.volumes) {
+      signal.throwIfAborted()
       this.#volumes.assume(await client.resource(resources.persistentvolumes).update(volume))
+    }
     for (const claim of assumed.claims) {
+      signal.throwIfAborted()
       const claims = client.resource(resources.persistentvolumeclaims, claim.metadata?.namespace)
       this.#claims.assume(await claims.update(claim))
     }
@@ -108,7 +113,7 @@ export class VolumeBinder {
     throw new Error('context deadline exceeded')
   }
 
-  #isDone({ volumes, claims, awaited }: AssumedVolumes, nodeName: string): boolean {
+  #isDone({ volumes, provisions, awaited }: AssumedVolumes, nodeName: string): boolean {
     const node = this.#options.nodeNamed(nodeName)
     if (node === undefined)
       throw new Error(`failed to get node ${JSON.stringify(nodeName)}: node not found`)
@@ -120,7 +125,7 @@ export class VolumeBinder {
       if (current.spec?.claimRef?.uid !== spec?.claimRef?.uid)
         throw new Error(`ClaimRef got reset for pv ${JSON.stringify(metadata?.name)}`)
     }
-    for (const { metadata } of claims) {
+    for (const { metadata } of provisions) {
       const current = this.#current(metadata)
       if (current.metadata?.annotations?.[SELECTED_NODE] !== nodeName && !isClaimBound(current))
         throw new Error(`provisioning failed for PVC ${JSON.stringify(metadata?.name)}`)
@@ -155,6 +160,7 @@ function assumedOf({ bindings, provisions }: VolumePlan, node: Node): AssumedVol
     claims: provisions
       .filter(({ metadata }) => metadata?.annotations?.[SELECTED_NODE] === undefined)
       .map((claim) => selected(claim, node.metadata?.name ?? '')),
+    provisions,
     awaited: [...bindings.map(({ claim }) => claim), ...provisions],
   }
 }
