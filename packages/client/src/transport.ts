@@ -62,8 +62,21 @@ export interface BodyChunks extends AsyncIterable<Uint8Array> {
   whole?(): Promise<Uint8Array>
 }
 
-/** No answer: the connection was refused, reset or timed out, or the request was given up by its signal. */
+const BRAND = Symbol.for('@gyropilot/client TransportError')
+
+/**
+ * No answer: the connection was refused, reset or timed out, or the request was given up by its signal. One that another copy of this
+ * package made is one too, as of StatusError.
+ */
 export class TransportError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+
+  get [BRAND](): true {
+    return true
+  }
+
   /**
    * Node's code where there is one (`ECONNREFUSED`, `ECONNRESET`, `ENOTFOUND`, `CERT_HAS_EXPIRED`), else
    * `ABORTED` (given up by its signal), `ETIMEDOUT`, `EOF` (closed before or inside the answer),

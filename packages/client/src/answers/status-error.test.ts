@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as errors from './status-error.ts'
+import * as transport from '../transport.ts'
 
 const error = (
   reason: string | undefined,
@@ -91,4 +92,19 @@ test('what does not exist is undefined to ignoreNotFound, anything else is throw
   assert.equal(await refused(404, 'NotFound').catch(errors.ignoreNotFound), undefined)
   await assert.rejects(refused(403, 'Forbidden').catch(errors.ignoreNotFound), { code: 403 })
   await assert.rejects(Promise.reject(new TypeError('x')).catch(errors.ignoreNotFound), TypeError)
+})
+
+test('Given errors of another copy of the package, then they are known like its own', async () => {
+  const copyOf = async (path: string): Promise<Record<string, unknown>> => {
+    const { pathname } = new URL(path, import.meta.url)
+    return import(`${pathname}?another-copy`) as Promise<Record<string, unknown>>
+  }
+  const others = (await copyOf('./status-error.ts')) as unknown as typeof errors
+  const theirs = new others.StatusError(error('NotFound', 404).status)
+  assert.notEqual(others.StatusError, errors.StatusError)
+  assert.ok(theirs instanceof errors.StatusError)
+  assert.ok(errors.isNotFound(new Error('read', { cause: theirs })))
+  assert.ok(!(new Error('other') instanceof errors.StatusError))
+  const copy = (await copyOf('../transport.ts')) as unknown as typeof transport
+  assert.ok(transport.isConnectionRefused(new copy.TransportError('ECONNREFUSED', 'refused')))
 })

@@ -1,7 +1,19 @@
 import type { Status } from '@gyropilot/api'
 
-/** The server's refusal, with its Status. `message` is the Status message. */
+const BRAND = Symbol.for('@gyropilot/client StatusError')
+
+/**
+ * The server's refusal, with its Status. `message` is the Status message. One that another copy of this package made is one too: a
+ * program and what it loads may each have their own.
+ */
 export class StatusError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+
+  get [BRAND](): true {
+    return true
+  }
   readonly status: Status
   readonly code: number
   /** Empty when the server gave none. */

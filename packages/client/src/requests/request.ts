@@ -194,8 +194,16 @@ export function watchRequest(target: Target, options: WatchOptions = {}): ApiReq
   }
 }
 
-/** Servers know the kind of built-in resources from the path; of custom ones the body must say it. */
-function withKind(type: ResourceType, object: KubernetesObject): KubernetesObject {
+/**
+ * Servers know the kind of built-in resources from the path; of custom ones the body must say it. What goes to another subresource
+ * than the status may be of another kind: a Scale, an Eviction.
+ */
+function withKind(
+  type: ResourceType,
+  object: KubernetesObject,
+  subresource: string | undefined,
+): KubernetesObject {
+  if (subresource !== undefined && subresource !== 'status') return object
   if (object.apiVersion !== undefined && object.kind !== undefined) return object
   return { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
 }
@@ -230,7 +238,7 @@ export function createRequest(
     method: 'POST',
     path: withQuery(path, writeQuery(options)),
     headers: jsonHeaders(),
-    json: withKind(target.type, object),
+    json: withKind(target.type, object, options.subresource),
     signal: options.signal,
     about: about(target, name),
     ...dueOf(options),
@@ -269,7 +277,7 @@ export function updateRequest(
     method: 'PUT',
     path: withQuery(objectPath(target, name, options.subresource), writeQuery(options)),
     headers: jsonHeaders(),
-    json: options.subresource === 'scale' ? object : withKind(target.type, object),
+    json: withKind(target.type, object, options.subresource),
     signal: options.signal,
     about: about(target, name, options.subresource),
     ...readingOf(options),

@@ -469,7 +469,14 @@ test('what is created or updated says its kind: servers refuse custom resources 
   const created = await objects.create({ metadata: { name: 'a' }, spec: {} } as never)
   const { apiVersion: _, kind: __, ...bare } = created
   await objects.update(bare as never)
-  const bodies = server.requested('create', 'update').map(({ body }) => body as typeof created)
+  const { metadata } = created
+  const scale = { metadata, spec: { replicas: 2 } }
+  await objects.update(scale as never, { subresource: 'scale' }).catch(() => {})
+  assert.deepEqual(server.requested('update').at(-1)?.body, scale)
+  const bodies = server
+    .requested('create', 'update')
+    .slice(0, 2)
+    .map(({ body }) => body as typeof created)
   assert.deepEqual(
     bodies.map(({ apiVersion, kind }) => [apiVersion, kind]),
     [1, 2].map(() => [`${websites.group}/${websites.version}`, websites.kind]),

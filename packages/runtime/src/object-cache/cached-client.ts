@@ -105,16 +105,19 @@ function cachedReads<T extends KubernetesObject>(
   }
 }
 
-/** Servers know the kind of a body by what it says: of custom resources they refuse one that says nothing. */
+/** Servers know the kind of a body by what it says: of custom resources they refuse one that says nothing. A Scale is named by its path. */
 function namingKind<T extends KubernetesObject>(
   resource: ResourceClient<T>,
   type: ResourceType<T>,
 ): ResourceClient<T> {
-  const named = (object: T): T => ({ apiVersion: apiVersionOf(type), kind: type.kind, ...object })
+  const named = (object: T, subresource: string | undefined): T =>
+    subresource === undefined || subresource === 'status'
+      ? { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
+      : object
   return {
     ...verbsOf(resource),
-    create: (object, options) => resource.create(named(object), options),
-    update: (object, options) => resource.update(named(object), options),
+    create: (object, options) => resource.create(named(object, options?.subresource), options),
+    update: (object, options) => resource.update(named(object, options?.subresource), options),
   }
 }
 
