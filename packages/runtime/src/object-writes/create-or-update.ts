@@ -1,11 +1,12 @@
 /** Contract: docs/behaviour/runtime/custom-controllers.md, Helpers. */
 import type { KubernetesObject, ResourceType } from '@gyropilot/api'
-import { apiVersionOf, createMergePatch, semanticEqual } from '@gyropilot/api'
+import { apiVersionOf, createMergePatch } from '@gyropilot/api'
 import { isNotFound } from '@gyropilot/client'
 import type { Client, ResourceClient } from '@gyropilot/client'
 import { controllerErrors } from '../builder/errors.ts'
 import { draftOf, mutated } from './draft.ts'
 import type { Mutate } from './draft.ts'
+import { isUnchanged } from './unchanged.ts'
 
 /** What was written. With `updatedStatusOnly` the object itself was as it should be. */
 export type WriteOperation =
@@ -44,7 +45,7 @@ export async function createOrUpdate<T extends KubernetesObject>(
   const existing = await existingOf(objects, object.metadata.name)
   if (existing === undefined) return createMutated(objects, type, object, mutate)
   const wanted = await mutatedInPlace(existing, mutate)
-  if (semanticEqual(existing, wanted)) return { operation: 'unchanged', object: existing }
+  if (isUnchanged(existing, wanted)) return { operation: 'unchanged', object: existing }
   return { operation: 'updated', object: await objects.update(wanted) }
 }
 
@@ -66,12 +67,12 @@ export async function createOrPatch<T extends KubernetesObject>(
   const [before, statusBefore] = withoutStatus(existing)
   const [after, statusAfter] = withoutStatus(wanted)
   let result: Written<T> = { operation: 'unchanged', object: existing }
-  const patch = semanticEqual(before, after) ? undefined : createMergePatch(before, after)
+  const patch = isUnchanged(before, after) ? undefined : createMergePatch(before, after)
   if (patch !== undefined) {
     const patched = await objects.patch(name, { type: 'merge', value: patch })
     result = { operation: 'updated', object: patched }
   }
-  const statusPatch = semanticEqual(statusBefore, statusAfter)
+  const statusPatch = isUnchanged(statusBefore, statusAfter)
     ? undefined
     : createMergePatch({ status: statusBefore }, { status: statusAfter })
   if (statusPatch === undefined) return result
