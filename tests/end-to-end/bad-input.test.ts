@@ -150,12 +150,13 @@ test('gyro: a kubeconfig that cannot be written, or read when joining', () => {
   )
   const joining = ['up', '--components=scheduler', '--kubeconfig=/no/such/file']
   refused(gyroBinary, joining, 1, /^gyro: stat \/no\/such\/file: no such file or directory$/)
-  const nowhere = ['-u', 'KUBECONFIG', `HOME=${folder}`, gyroBinary, 'up', '--components=nodes']
+  // Not even the one that kubectl would take.
+  const elsewhere = [`KUBECONFIG=${gyro.kubeconfig}`, gyroBinary, 'up', '--components=nodes']
   refused(
     'env',
-    nowhere,
-    1,
-    /^gyro: no kubeconfig names a cluster: set KUBECONFIG, or use --kubecon/,
+    elsewhere,
+    2,
+    /^gyro: --components without api-server joins a cluster that is there: say which with --kubecon/,
   )
 })
 

@@ -34,7 +34,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'kubeconfig',
     type: 'string',
     default: '',
-    help: 'File the kubeconfig is written to (default .gyropilot/kubeconfig here). Without the api-server component: the kubeconfig of the cluster to join.',
+    help: 'File the kubeconfig is written to (default .gyropilot/kubeconfig here). Without the api-server component, required: the kubeconfig of the cluster to join.',
   },
   {
     name: 'merge-kubeconfig',

@@ -57,7 +57,7 @@ test('a scheduler that would wait for groups of pods has them, or an API server 
   for (const others of [
     ['--runtime-config=api/alpha=true'],
     ['--components=api-server,controller-manager'],
-    ['--components=scheduler'],
+    ['--components=scheduler', '--kubeconfig=x'],
   ])
     assert.equal(upOptions([gate, ...others]).featureGates.get('GenericWorkload'), true)
 })
@@ -93,6 +93,14 @@ const REFUSED: readonly (readonly [readonly string[], RegExp])[] = [
   [
     ['--components=nodes', '--runtime-config=coordination.k8s.io/v1beta1=true'],
     /--runtime-config is for the API server/,
+  ],
+  [
+    ['--components=nodes', '--kubeconfig=x', '--data-dir=d'],
+    /^--data-dir is for the API server: it is not among --components$/,
+  ],
+  [
+    ['--components=nodes,storage'],
+    /^--components without api-server joins a cluster that is there: say which with --kubeconfig$/,
   ],
   [
     ['--feature-gates=MaxUnavailableStatefullSet=true'],

@@ -96,7 +96,29 @@ export function upOptions(args: readonly string[]): UpOptions {
     help: values.get('help') as boolean,
   }
   check(options)
+  if (!options.components.has('api-server')) checkJoining(options, given)
   return options
+}
+
+/** What only a cluster with an API server of its own makes use of. */
+const FOR_THE_SERVER = [
+  'port',
+  'bind-address',
+  'data-dir',
+  'token',
+  'merge-kubeconfig',
+  'runtime-config',
+]
+
+/** Parts that join a cluster act on it as if they were its own: they are told which one, and take none for granted. */
+function checkJoining({ kubeconfig }: UpOptions, given: ReadonlySet<string>): void {
+  const unused = FOR_THE_SERVER.find((name) => given.has(name))
+  if (unused !== undefined)
+    throw invalid(`--${unused} is for the API server: it is not among --components`)
+  if (kubeconfig === '')
+    throw invalid(
+      '--components without api-server joins a cluster that is there: say which with --kubeconfig',
+    )
 }
 
 function check(options: UpOptions): void {
@@ -113,12 +135,6 @@ function check(options: UpOptions): void {
       throw invalid(`--components names ${JSON.stringify(component)}${meant}`)
     }
   }
-  if (Object.keys(options.runtimeConfig).length > 0 && !options.components.has('api-server'))
-    throw invalid('--runtime-config is for the API server: it is not among --components')
-  if (options.mergeKubeconfig && !options.components.has('api-server'))
-    throw invalid(
-      '--merge-kubeconfig is for a cluster with an API server: it is not among --components',
-    )
   checkGates(options.featureGates)
   checkPodGroups(options)
   checkCloud(options)
