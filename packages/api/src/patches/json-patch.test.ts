@@ -164,3 +164,43 @@ test('the document is not edited, and untouched parts are shared', () => {
   assert.deepEqual(result, { a: [{ b: 1, x: 1 }], c: {} })
   assert.equal(result.c, document.c)
 })
+
+test('Given what was edited and then copied, then later edits are seen in one place only', () => {
+  const document = { a: { x: 1, list: [{ y: 1 }] } }
+  const patched = applyJsonPatch(document, [
+    { op: 'replace', path: '/a/x', value: 2 },
+    { op: 'replace', path: '/a/list/0/y', value: 2 },
+    { op: 'copy', from: '/a', path: '/b' },
+    { op: 'replace', path: '/a/list/0/y', value: 3 },
+    { op: 'replace', path: '/b/x', value: 4 },
+    { op: 'move', from: '/b/list', path: '/c' },
+    { op: 'add', path: '/c/-', value: { z: 1, y: 9 } },
+    { op: 'add', path: '/c/1/a', value: 0 },
+  ])
+  assert.equal(
+    JSON.stringify(patched),
+    '{"a":{"list":[{"y":3}],"x":2},"b":{"x":4},"c":[{"y":2},{"a":0,"y":9,"z":1}]}',
+  )
+  assert.deepEqual(document, { a: { x: 1, list: [{ y: 1 }] } })
+})
+
+test('a patch opens an object once, however many of its keys it changes', () => {
+  let reads = 0
+  const data = new Proxy(
+    Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, 0])),
+    {
+      ownKeys: (target) => {
+        reads++
+        return Reflect.ownKeys(target)
+      },
+    },
+  )
+  const operations = Array.from({ length: 100 }, (_, at) => ({
+    op: 'replace',
+    path: `/data/k${at}`,
+    value: 1,
+  }))
+  const patched = applyJsonPatch({ data }, operations) as { data: Record<string, number> }
+  assert.equal(Object.values(patched.data).filter((value) => value === 1).length, 100)
+  assert.ok(reads <= 2, `its keys were listed ${reads} times`)
+})

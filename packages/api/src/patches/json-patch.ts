@@ -43,6 +43,7 @@ export function applyJsonPatch(
 ): unknown {
   let result = document
   let copiedBytes = 0
+  const opened = new OpenedContainers()
   operations.forEach((operation, index) => {
     const refuse = (message: string): never => {
       throw new JsonPatchError(index, message)
@@ -67,16 +68,20 @@ export function applyJsonPatch(
         `copy operation does not apply: doc is missing destination path: ${textOf(path)}`,
         'error while adding value during copy',
       )
-      result = edit(result, path, texts, (container, key) => add(container, key, value, texts))
+      opened.share()
+      result = opened.edit(result, path, texts, (container, key) =>
+        add(container, key, value, texts),
+      )
     } else if (operation.op === 'test') {
       const { path, value = null } = operation
       if (!isFound(result, path, value, refuse))
         throw new JsonPatchTestError(index, `testing value ${textOf(path)} failed: test failed`)
     } else {
-      result = applyOne(result, operation, refuse)
+      result = applyOne(result, operation, opened, refuse)
     }
   })
-  return isObject(result) ? sorted(result) : result
+  const finished = opened.finished(result)
+  return isObject(finished) ? sorted(finished) : finished
 }
 
 /** Operations that name the field which they miss. */
@@ -115,19 +120,26 @@ function textOf(path: unknown): string {
   return typeof path === 'string' ? path : ''
 }
 
-function applyOne(document: unknown, operation: JsonPatchOperation, refuse: Refuse): unknown {
+function applyOne(
+  document: unknown,
+  operation: JsonPatchOperation,
+  opened: OpenedContainers,
+  refuse: Refuse,
+): unknown {
   const { op, path, value = null } = operation
   const shown = textOf(path)
   switch (op) {
     case 'add': {
       const missing = `add operation does not apply: doc is missing path: "${shown}"`
       const texts = textsOf(refuse, missing, `error in add for path: '${shown}'`)
-      return edit(document, path, texts, (container, key) => add(container, key, value, texts))
+      return opened.edit(document, path, texts, (container, key) =>
+        add(container, key, value, texts),
+      )
     }
     case 'remove': {
       const missing = `remove operation does not apply: doc is missing path: "${shown}"`
       const texts = textsOf(refuse, missing, `error in remove for path: '${shown}'`)
-      return edit(document, path, texts, (container, key) => remove(container, key, texts))
+      return opened.edit(document, path, texts, (container, key) => remove(container, key, texts))
     }
     case 'replace': {
       if (path === '') return replaceRoot(value, refuse)
@@ -136,21 +148,28 @@ function applyOne(document: unknown, operation: JsonPatchOperation, refuse: Refu
         ...textsOf(refuse, `${absent} path: ${shown}`, ''),
         failed: () => refuse(`${absent} key: ${shown}: missing value`),
       }
-      return edit(document, path, texts, (container, key) => replace(container, key, value, texts))
+      return opened.edit(document, path, texts, (container, key) =>
+        replace(container, key, value, texts),
+      )
     }
     case 'move':
-      return move(document, operation, refuse)
+      return move(document, operation, opened, refuse)
     default:
       return refuse(`Unexpected kind: ${typeof op === 'string' ? op : 'unknown'}`)
   }
 }
 
-function move(document: unknown, { from, path }: JsonPatchOperation, refuse: Refuse): unknown {
+function move(
+  document: unknown,
+  { from, path }: JsonPatchOperation,
+  opened: OpenedContainers,
+  refuse: Refuse,
+): unknown {
   const key = textOf(from).split('/').at(-1)!.replaceAll('~1', '/').replaceAll('~0', '~')
   const missing = `move operation does not apply: doc is missing from path: ${textOf(from)}`
   const fromTexts = textsOf(refuse, missing, `error in move for path: '${key}'`)
   const moved = read(document, from, fromTexts) ?? null
-  const without = edit(document, from, fromTexts, (container, name) =>
+  const without = opened.edit(document, from, fromTexts, (container, name) =>
     remove(container, name, fromTexts),
   )
   const shown = textOf(path)
@@ -159,7 +178,7 @@ function move(document: unknown, { from, path }: JsonPatchOperation, refuse: Ref
     `move operation does not apply: doc is missing destination path: ${shown}`,
     `error in move for path: '${shown}'`,
   )
-  return edit(without, path, texts, (container, name) => add(container, name, moved, texts))
+  return opened.edit(without, path, texts, (container, name) => add(container, name, moved, texts))
 }
 
 function replaceRoot(value: unknown, refuse: Refuse): unknown {
@@ -201,27 +220,63 @@ function read(document: unknown, path: unknown, texts: Texts): unknown {
   return own(container, key)
 }
 
-/** Copies the containers on the way to a path and lets `change` edit the last one. */
-function edit(
-  document: unknown,
-  path: unknown,
-  texts: Texts,
-  change: (container: Container, key: string) => void,
-): unknown {
-  const segments = segmentsOf(path, texts)
-  const descend = (node: unknown, depth: number): Container => {
-    if (!Array.isArray(node) && !isObject(node)) return texts.missing()
-    const copy: Container = Array.isArray(node) ? [...node] : { ...node }
-    const key = segments[depth]!
-    if (depth === segments.length - 1) change(copy, key)
-    else {
-      const inner = descend(child(copy, key), depth + 1)
-      if (Array.isArray(copy)) copy[existingIndex(copy, key, texts)] = inner
-      else setOwn(copy, key, inner)
-    }
-    return Array.isArray(copy) ? copy : sorted(copy)
+/** The containers on the way to a path are copied when a patch first edits in them: ten thousand operations on one object copy it once. */
+class OpenedContainers {
+  /** Copies that stand in one place, and may be edited there. */
+  #own = new WeakSet<Container>()
+  readonly #opened = new WeakSet<Container>()
+
+  /** What was opened so far may stand in a second place now. */
+  share(): void {
+    this.#own = new WeakSet()
   }
-  return descend(document, 0)
+
+  /** Lets `change` edit the last container on the way to a path. */
+  edit(
+    document: unknown,
+    path: unknown,
+    texts: Texts,
+    change: (container: Container, key: string) => void,
+  ): unknown {
+    const segments = segmentsOf(path, texts)
+    const descend = (node: unknown, depth: number): Container => {
+      if (!Array.isArray(node) && !isObject(node)) return texts.missing()
+      const container = this.#open(node)
+      const key = segments[depth]!
+      if (depth === segments.length - 1) change(container, key)
+      else {
+        const inner = descend(child(container, key), depth + 1)
+        if (Array.isArray(container)) container[existingIndex(container, key, texts)] = inner
+        else setOwn(container, key, inner)
+      }
+      return container
+    }
+    return descend(document, 0)
+  }
+
+  /** With the keys of all that was opened in order. */
+  finished(document: unknown): unknown {
+    const done = new Map<Container, Container>()
+    const finish = (node: unknown): unknown => {
+      if (!(Array.isArray(node) || isObject(node)) || !this.#opened.has(node)) return node
+      const known = done.get(node)
+      if (known !== undefined) return known
+      if (Array.isArray(node)) for (const [at, item] of node.entries()) node[at] = finish(item)
+      else for (const key of Object.keys(node)) setOwn(node, key, finish(own(node, key)))
+      const result = Array.isArray(node) ? node : sorted(node)
+      done.set(node, result)
+      return result
+    }
+    return finish(document)
+  }
+
+  #open(node: Container): Container {
+    if (this.#own.has(node)) return node
+    const copy: Container = Array.isArray(node) ? [...node] : { ...node }
+    this.#own.add(copy)
+    this.#opened.add(copy)
+    return copy
+  }
 }
 
 /** What was opened on the way is written with its keys in order; all else stands as it stood. */

@@ -90,10 +90,19 @@ export function deduplicateOwners(
   const owners = metadata['ownerReferences'] as Draft[] | undefined
   if (owners === undefined || owners.length < 2) return
   const kept: Draft[] = []
+  // Only those that name the same object are compared: there may be thousands.
+  const byObject = new Map<string, Draft[]>()
   const repeated: string[] = []
   for (const owner of owners) {
-    if (kept.some((other) => deepEqual(other, owner))) repeated.push(owner['uid'])
-    else kept.push(owner)
+    const named = [owner['uid'], owner['apiVersion'], owner['kind'], owner['name']].join('\n')
+    const known = byObject.get(named)
+    if (known?.some((other) => deepEqual(other, owner))) {
+      repeated.push(owner['uid'])
+      continue
+    }
+    kept.push(owner)
+    if (known === undefined) byObject.set(named, [owner])
+    else known.push(owner)
   }
   if (repeated.length === 0) return
   metadata['ownerReferences'] = kept
