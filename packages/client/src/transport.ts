@@ -73,10 +73,6 @@ export class TransportError extends Error {
     return typeof value === 'object' && value !== null && BRAND in value
   }
 
-  get [BRAND](): true {
-    return true
-  }
-
   /**
    * Node's code where there is one (`ECONNREFUSED`, `ECONNRESET`, `ENOTFOUND`, `CERT_HAS_EXPIRED`), else
    * `ABORTED` (given up by its signal), `ETIMEDOUT`, `EOF` (closed before or inside the answer),
@@ -97,6 +93,9 @@ export class TransportError extends Error {
     this.notProcessed = options?.notProcessed ?? false
   }
 }
+
+// Not a member: classes of two copies have the same type.
+Object.defineProperty(TransportError.prototype, BRAND, { value: true })
 
 /** The connection ended under the request: reset, closed, lost. The server may have done what was asked. */
 export function isConnectionLost(error: unknown): boolean {

@@ -11,9 +11,6 @@ export class StatusError extends Error {
     return typeof value === 'object' && value !== null && BRAND in value
   }
 
-  get [BRAND](): true {
-    return true
-  }
   readonly status: Status
   readonly code: number
   /** Empty when the server gave none. */
@@ -34,6 +31,9 @@ export class StatusError extends Error {
     return seconds > 0 ? seconds * 1000 : undefined
   }
 }
+
+// Not a member: classes of two copies have the same type.
+Object.defineProperty(StatusError.prototype, BRAND, { value: true })
 
 const KNOWN_REASONS: ReadonlySet<string> = new Set([
   'Unauthorized',
