@@ -145,3 +145,18 @@ test('Given a pod that goes while its node is written, then no volume is asked f
   assert.deepEqual(world.updated, [])
   world.stop()
 })
+
+test('Given a pod that took the place of another in one step, then the room of that is free, and the binding means the new one', async () => {
+  const world = new SchedulerWorld()
+  const of = (uid: string, nodeName?: string): Pod => {
+    const { metadata, ...rest } = asking('web-0', '1', nodeName === undefined ? {} : { nodeName })
+    return { ...rest, metadata: { ...metadata, uid } }
+  }
+  world.set(resources.nodes, nodeOf('n', '1'))
+  world.set(resources.pods, of('old', 'n'))
+  world.start()
+  world.set(resources.pods, of('new'))
+  await world.clock.advance(1_000)
+  assert.deepEqual([world.bound, world.boundUids], [[['web-0', 'n']], ['new']])
+  world.stop()
+})

@@ -11,6 +11,11 @@ interface Type {
   readonly resource: string
 }
 
+interface Binding {
+  readonly metadata: { readonly uid?: string }
+  readonly target: { readonly name: string }
+}
+
 type Index = (object: KubernetesObject) => readonly string[]
 
 /** What the server does with a write; unset: it takes it. */
@@ -27,6 +32,8 @@ export class SchedulerWorld {
   readonly clock = testClock()
   /** Names of pods and nodes, in the order in which the server was asked. */
   readonly bound: [podName: string, nodeName: string][] = []
+  /** Whom the bindings meant, in the same order. */
+  readonly boundUids: (string | undefined)[] = []
   readonly evicted: string[] = []
   readonly updated: string[] = []
   readonly patched: [podName: string, status: Pod['status']][] = []
@@ -105,8 +112,9 @@ export class SchedulerWorld {
 
   #resource({ resource }: Type, namespace: string | undefined): object {
     return {
-      createSubresource: async (name: string, _: string, binding: { target: { name: string } }) => {
-        this.bound.push([name, binding.target.name])
+      createSubresource: async (name: string, _: string, { metadata, target }: Binding) => {
+        this.bound.push([name, target.name])
+        this.boundUids.push(metadata.uid)
         await this.answers.bind?.(name)
       },
       patch: async (name: string, { value }: { value: Pod }) => {

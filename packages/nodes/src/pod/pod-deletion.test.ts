@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { VirtualClock, silentLogger } from '@gyropilot/foundation'
 import type { Pod } from '@gyropilot/api'
-import type { Client } from '@gyropilot/client'
+import type { Client, DeleteOptions } from '@gyropilot/client'
 import { deletePod } from './pod-deletion.ts'
 
 test('a pod whose end cannot be stored is not deleted before it can', async () => {
@@ -14,8 +14,9 @@ test('a pod whose end cannot be stored is not deleted before it can', async () =
   }
   const answers = [false, false, true]
   const resource = {
-    async delete(name: string) {
-      did.push(`delete ${name} ${stored.status?.phase}`)
+    async delete(name: string, options: DeleteOptions) {
+      // A namesake that took its place is not meant.
+      did.push(`delete ${name} ${options.preconditions?.uid} ${stored.status?.phase}`)
       return {}
     },
   }
@@ -35,5 +36,5 @@ test('a pod whose end cannot be stored is not deleted before it can', async () =
   })
   await clock.advance(5_000)
   await deleted
-  assert.deepEqual(did, ['store false', 'store false', 'store true', 'delete p Succeeded'])
+  assert.deepEqual(did, ['store false', 'store false', 'store true', 'delete p u Succeeded'])
 })
