@@ -1,6 +1,6 @@
 // The TypeScript sources of the repository, for the scripts that check them.
 import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 export interface SourceFile {
   /** From the root, with `/`. */
@@ -11,12 +11,15 @@ export interface SourceFile {
 export const root = join(import.meta.dirname, '..')
 
 export function sourceFiles(folder: string): SourceFile[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+  const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
+    // Of the path within the repository only: a checkout may lie in a folder of any name.
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .filter((path) => !path.includes('node_modules') && !path.includes('/generated/'))
     .sort()
-    .map((path) => ({ path: path.slice(root.length + 1), text: readFileSync(path, 'utf8') }))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+  if (files.length === 0) throw new Error(`no sources in ${folder}: nothing would be checked`)
+  return files
 }
 
 /** The text with comments and the contents of strings blanked, line numbers kept: what is left is code. */
