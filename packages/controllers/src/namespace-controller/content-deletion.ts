@@ -5,7 +5,7 @@ import type { Reconcile } from '@gyropilot/runtime'
 import { resources } from '@gyropilot/api'
 import { discoverDeletable, discoveryFailureText } from './discovery.ts'
 import { deleteInPages, findPages } from './paged-deletion.ts'
-import { deleteResource, verifyDeletion } from './resource-deletion.ts'
+import { deleteResource, isPods, verifyDeletion } from './resource-deletion.ts'
 import type { ResourceResult } from './resource-deletion.ts'
 import { conditionsAfterPass } from './status.ts'
 import type { PassFindings } from './status.ts'
@@ -53,8 +53,6 @@ export function* deleteAllContent(namespace: Namespace): Reconcile<PassResult> {
   const verify = function* (type: DiscoveredResource): Reconcile<void> {
     take(type, yield* verifyDeletion(type, namespace.metadata?.name ?? ''))
   }
-  const isPods = ({ group, resource }: DiscoveredResource): boolean =>
-    group === '' && resource === 'pods'
   // 2. Pods first and alone: they may still need what else is here to end well.
   const pods = discovered.resources.find(isPods)
   const ofPods = pods === undefined ? undefined : yield* one(pods)

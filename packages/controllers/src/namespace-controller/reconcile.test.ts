@@ -328,18 +328,29 @@ test('Given a pod with a finalizer and a config map, then the pod gets deletionT
 })
 
 test('pods that have ended, which Jobs alone hold, do not keep the Jobs: these must go first', () => {
-  const ended = (finalizers: readonly string[], graceSeconds: number): KubernetesObject => ({
-    metadata: { name: 'p', finalizers, deletionGracePeriodSeconds: graceSeconds },
-  })
   const TRACKING = 'batch.kubernetes.io/job-tracking'
+  const pod = (
+    finalizers: readonly string[],
+    deletionGracePeriodSeconds: number,
+    given: { phase?: string; nodeName?: string } = { phase: 'Failed', nodeName: 'n1' },
+  ): KubernetesObject => {
+    const { phase, nodeName } = given
+    const metadata = { name: 'p', finalizers, deletionGracePeriodSeconds }
+    return { metadata, spec: { nodeName }, status: { phase } } as KubernetesObject
+  }
   for (const [pods, goesOn] of [
-    [[ended([TRACKING], 0)], true],
-    [[ended([TRACKING], 30)], false],
-    [[ended([TRACKING, 'a.io/b'], 0)], false],
-    [[ended([TRACKING], 0), ended(['a.io/b'], 0)], false],
+    [[pod([TRACKING], 0)], true],
+    [[pod([TRACKING], 0, { phase: 'Succeeded', nodeName: 'n1' })], true],
+    [[pod([TRACKING], 0, { phase: 'Pending' })], true],
+    [[pod([TRACKING], 0, { phase: 'Running', nodeName: 'n1' })], false],
+    [[pod([TRACKING], 0, { phase: 'Pending', nodeName: 'n1' })], false],
+    [[pod([TRACKING], 0), pod([TRACKING], 0, { phase: 'Running', nodeName: 'n1' })], false],
+    [[pod([TRACKING], 30)], false],
+    [[pod([TRACKING, 'a.io/b'], 0)], false],
+    [[pod([TRACKING], 0), pod(['a.io/b'], 0)], false],
   ] as const) {
     const { calls, result, conditions } = world(terminating(), { content: { pods: [...pods] } })
-    assert.equal(calls.includes('deleteCollection deployments'), goesOn)
+    assert.equal(calls.includes('deleteCollection deployments'), goesOn, JSON.stringify(pods))
     const said = conditions?.find(({ type }) => type === 'NamespaceFinalizersRemaining')?.message
     if (goesOn)
       assert.equal(
@@ -348,6 +359,24 @@ test('pods that have ended, which Jobs alone hold, do not keep the Jobs: these m
       )
     assert.deepEqual(result, { requeueAfterMs: 8_000, keepsFailures: true })
   }
+})
+
+test('without a look at the pods themselves they are taken to run', () => {
+  const finalizers = ['batch.kubernetes.io/job-tracking']
+  const pod = {
+    metadata: { name: 'p', finalizers, deletionGracePeriodSeconds: 0 },
+    status: { phase: 'Failed' },
+  } as KubernetesObject
+  let lists = 0
+  const { calls } = world(terminating(), {
+    content: { pods: [pod] },
+    fail: (call) =>
+      call.verb === 'list' && call.type.resource === 'pods' && ++lists === 3
+        ? statusError(500, 'InternalError')
+        : undefined,
+  })
+  assert.equal(lists, 3)
+  assert.ok(!calls.includes('deleteCollection deployments'))
 })
 
 test('the estimate is the longest grace period of pods that still run, and half of it is waited', () => {

@@ -98,6 +98,31 @@ for (const [what, resource, given] of failures)
     assert.equal(deleting(resource, given).result.error, FORBIDDEN.error)
   })
 
+const firstPage = { ok: true, object: { metadata: { continue: 't' }, items: [pod('Running', 30)] } }
+
+test('pods of which a later page cannot be read remain, so that nothing else goes', () => {
+  const onRead = (index: number) => (index === 0 ? (firstPage as Outcome) : FORBIDDEN)
+  const { result, writes } = deleting('pods', { onRead })
+  assert.deepEqual([result.error, result.remaining], [FORBIDDEN.error, 1])
+  assert.deepEqual(writes, [])
+})
+
+test('pods whose pages expire while they are read are listed at once, and their pages found anew', () => {
+  const onRead = (index: number) =>
+    [firstPage as Outcome, refused(410, 'Expired')][index] ??
+    ({ ok: true, object: { metadata: {}, items: [pod('Running', 60)] } } as Outcome)
+  const { result, reads, writes } = deleting('pods', { onRead })
+  assert.deepEqual([result.error, result.remaining, result.estimateSeconds], [undefined, 1, 60])
+  assert.deepEqual(
+    reads.map((read) => (read as { limit?: number }).limit),
+    [100, 100, undefined, undefined],
+  )
+  assert.deepEqual(
+    writes.map((write) => [write.verb, (write as { continue?: string }).continue]),
+    [['deleteCollection', undefined]],
+  )
+})
+
 test('what is gone, or cannot be listed or deleted at all, is no error, and pods keep their estimate', () => {
   const gone = deleting('configmaps', { ...ofEach, onWrite: () => NOT_FOUND })
   assert.match(String(gone.result.error), /unexpected items still remain/, 'it was listed again')

@@ -1,7 +1,7 @@
 /** Everything of one resource in the namespace. Contract: docs/behaviour/controllers/namespace-controller.md, One resource. */
 import { resources } from '@gyropilot/api'
 import type { DiscoveredResource, KubernetesObject, Namespace, Pod } from '@gyropilot/api'
-import { isMethodNotSupported, isNotFound } from '@gyropilot/client'
+import { isExpired, isMethodNotSupported, isNotFound } from '@gyropilot/client'
 import { currentTimeMs, listLive, write } from '@gyropilot/runtime'
 import type { Reconcile } from '@gyropilot/runtime'
 import { TRACKING_FINALIZER } from '../workload-support/job-tracking.ts'
@@ -31,7 +31,8 @@ export function* deleteResource(
   const name = namespace.metadata?.name ?? ''
   // 1.
   const estimate = yield* estimateOf(type, namespace)
-  if (estimate.error !== undefined) return nothing({ error: estimate.error })
+  if (estimate.error !== undefined)
+    return nothing({ error: estimate.error, remaining: estimate.seen })
   // 2.
   const deletion = yield* deleteAll(type, name, estimate.pages)
   if (deletion.error !== undefined) return nothing({ error: deletion.error })
@@ -57,7 +58,7 @@ export function* verifyDeletion(
   // 5.
   const finalizers = finalizerCounts(items)
   const remaining = items.length
-  const awaitsJobsOnly = items.every(isAwaitingJobOnly)
+  const awaitsJobsOnly = isPods(type) && items.every(isHeldByJobOnly) && (yield* haveAllEnded(name))
   if (estimateSeconds !== 0) return { estimateSeconds, remaining, finalizers, awaitsJobsOnly }
   if (finalizers.size > 0)
     return { estimateSeconds: FINALIZER_ESTIMATE_SECONDS, remaining, finalizers, awaitsJobsOnly }
@@ -73,30 +74,43 @@ function nothing(given: Partial<ResourceResult>): ResourceResult {
   return { estimateSeconds: 0, remaining: 0, finalizers: new Map(), ...given }
 }
 
+/** Pods, which go before everything else. */
+export function isPods({ group, resource }: DiscoveredResource): boolean {
+  return group === '' && resource === 'pods'
+}
+
 interface Estimate {
   readonly seconds: number
   readonly error?: unknown
-  /** Where the pages of pods begin; undefined: these are not pods. */
+  /** Where the pages of pods begin; undefined: these are not pods, or their pages expired while they were read. */
   readonly pages?: readonly PageStart[]
+  /** So many pods were read. */
+  readonly seen: number
 }
 
 /** The longest grace period of pods that still run, until the namespace has waited that long. Other resources: none. */
 function* estimateOf(type: DiscoveredResource, namespace: Namespace): Reconcile<Estimate> {
-  if (type.group !== '' || type.resource !== 'pods') return { seconds: 0 }
+  if (!isPods(type)) return { seconds: 0, seen: 0 }
+  const name = namespace.metadata?.name
   let seconds = 0
-  const { pages, error } = yield* findPages<Pod>(resources.pods, namespace.metadata?.name, {
-    onItems(pods) {
-      for (const { spec, status } of pods) {
-        const isTerminal = status?.phase === 'Succeeded' || status?.phase === 'Failed'
-        const graceSeconds = Number(spec?.terminationGracePeriodSeconds ?? 0)
-        if (!isTerminal) seconds = Math.max(seconds, graceSeconds)
-      }
-    },
-  })
-  if (error !== undefined) return { seconds: 0, error }
+  let seen = 0
+  const onItems = (pods: readonly Pod[]): void => {
+    seen += pods.length
+    for (const pod of pods) {
+      const graceSeconds = Number(pod.spec?.terminationGracePeriodSeconds ?? 0)
+      if (!hasEnded(pod)) seconds = Math.max(seconds, graceSeconds)
+    }
+  }
+  const found = yield* findPages<Pod>(resources.pods, name, { onItems })
+  if (found.error !== undefined && isExpired(found.error)) {
+    const whole = yield* listLive(resources.pods, name)
+    if (!whole.ok) return { seconds: 0, error: whole.error, seen }
+    onItems(whole.object.items)
+  } else if (found.error !== undefined) return { seconds: 0, error: found.error, seen }
   const deletedAtMs = Date.parse(namespace.metadata?.deletionTimestamp ?? '')
   const waitedMs = (yield* currentTimeMs()) - deletedAtMs
-  return { seconds: waitedMs >= seconds * 1000 ? 0 : seconds, pages }
+  const pages = found.error === undefined ? found.pages : undefined
+  return { seconds: waitedMs >= seconds * 1000 ? 0 : seconds, pages, seen }
 }
 
 function* deleteAll(
@@ -131,10 +145,20 @@ function* deleteEach(
   return {}
 }
 
-/** Without grace left a pod runs no more: its kubelet has said so, or never had it, or it had ended before it was deleted. */
-function isAwaitingJobOnly({ metadata }: KubernetesObject): boolean {
+/** As far as metadata tells. A deletion without grace leaves the same marks on a pod that still runs. */
+function isHeldByJobOnly({ metadata }: KubernetesObject): boolean {
   const { finalizers = [], deletionGracePeriodSeconds } = metadata ?? {}
   return deletionGracePeriodSeconds === 0 && finalizers.every((name) => name === TRACKING_FINALIZER)
+}
+
+/** Whether no container of the namespace runs: its pods have ended, or no node ever had them. */
+function* haveAllEnded(namespace: string): Reconcile<boolean> {
+  const pods = yield* listLive(resources.pods, namespace)
+  return pods.ok && pods.object.items.every((pod) => hasEnded(pod) || !pod.spec?.nodeName)
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed'
 }
 
 function finalizerCounts(items: readonly KubernetesObject[]): ReadonlyMap<string, number> {
