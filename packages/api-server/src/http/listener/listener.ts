@@ -200,7 +200,8 @@ class HttpsListener implements Listener {
     for (const socket of this.#sockets) if (socket.alpnProtocol !== 'h2') socket.end()
     // Peers that do not answer the goodbye.
     const timer = setTimeout(() => this.#destroyAll(), 100)
-    await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
+    // Also by those that a peer resets: an error comes ahead of their end.
+    await Promise.all([...this.#sockets].map(closing))
     clearTimeout(timer)
     this.#server.close()
   }
@@ -415,3 +416,6 @@ function shortText({ body, mediaType = 'application/json', pretty }: Answer): st
 function leave(stream: AsyncIterator<Uint8Array> | undefined): void {
   stream?.return?.().catch(() => {})
 }
+
+const closing = (socket: TLSSocket): Promise<void> =>
+  new Promise((resolve) => socket.once('close', () => resolve()))

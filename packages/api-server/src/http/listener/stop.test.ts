@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type ClientHttp2Session } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
@@ -126,5 +127,18 @@ test('Given streams of HTTP/2, when the server stops, then those that it has beg
   ])
   assert.equal(status, 201)
   assert.ok(JSON.parse(text).items.length >= 20)
+  await stopped
+})
+
+test('Given a peer that resets its connection while the server stops, then the server stops all the same', async (context) => {
+  const { listener } = await served(context)
+  const tcp = connectTcp(listener.port, '127.0.0.1')
+  const ca = certificates.authority.certificatePem
+  const socket = connectTls({ socket: tcp, servername: 'localhost', ca })
+  socket.on('error', () => {})
+  socket.write(head('GET', `${MAPS}?watch=true&resourceVersion=0`))
+  await once(socket, 'data')
+  const stopped = listener.stop(GRACE_MS)
+  tcp.resetAndDestroy()
   await stopped
 })
