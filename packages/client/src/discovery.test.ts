@@ -77,13 +77,16 @@ const aggregated = clientOf((path, { headers }) => {
       },
       {
         metadata: { name: 'metrics.k8s.io' },
-        versions: [{ version: 'v1beta1', freshness: 'Stale', resources: [] }],
+        versions: [
+          { version: 'v1beta1', freshness: 'Stale', resources: [only('nodes', 'NodeMetrics')] },
+          { version: 'v1alpha1', freshness: 'Current', resources: [] },
+        ],
       },
     ]),
   )
 })
 
-test('aggregated discovery: two requests, core first, kinds filled in, stale groups told', async () => {
+test('aggregated discovery: two requests, core first, kinds filled in, stale versions told and left out', async () => {
   const discovered = await discover(aggregated)
   assert.deepEqual(discovered.resources[0], {
     group: '',
@@ -104,9 +107,10 @@ test('aggregated discovery: two requests, core first, kinds filled in, stale gro
     [
       ['', ['v1']],
       ['autoscaling', ['v2', 'v1']],
-      ['metrics.k8s.io', ['v1beta1']],
+      ['metrics.k8s.io', ['v1alpha1']],
     ],
   )
+  assert.ok(!discovered.resources.some(({ group }) => group === 'metrics.k8s.io'))
   assert.deepEqual(
     [...discovered.failed],
     [['metrics.k8s.io/v1beta1', 'stale GroupVersion discovery: metrics.k8s.io/v1beta1']],

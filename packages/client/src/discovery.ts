@@ -172,14 +172,18 @@ class Collected {
   addAggregated(document: Document): void {
     for (const item of document.items ?? []) {
       const group = item.metadata?.name ?? ''
-      const versions = item.versions ?? []
+      // What is stale is what its server said last: it may have other resources by now, and answers nobody.
+      const { stale = [], current: versions = [] } = Object.groupBy(
+        item.versions ?? [],
+        ({ freshness }) => (freshness === 'Stale' ? 'stale' : 'current'),
+      )
+      for (const { version } of stale)
+        this.addFailure(group, version, `stale GroupVersion discovery: ${group}/${version}`)
       this.addGroup(
         group,
         versions.map(({ version }) => version),
       )
-      for (const { version, freshness, resources = [] } of versions) {
-        if (freshness === 'Stale')
-          this.addFailure(group, version, `stale GroupVersion discovery: ${group}/${version}`)
+      for (const { version, resources = [] } of versions) {
         for (const resource of resources)
           this.#addResource(fromAggregated(group, version, resource))
       }
