@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { keyOf } from '@gyropilot/api'
 import { claim, pod } from './fixtures.ts'
 import { OwnCreates } from './own-creates.ts'
 
@@ -17,11 +18,27 @@ test('doubts are of one entry each, and end with their pod', () => {
 
 test('what is over does not come back when another claim is remembered', () => {
   const own = new OwnCreates()
-  own.remember(claim('old', { owner: pod() }), 0)
-  own.remember(claim('new', { owner: pod(), entry: 'nic' }), 3_600_000)
+  const other = pod({ uid: 'other' })
+  own.remember(claim('old', { owner: pod() }), pod(), 0)
+  own.remember(claim('new', { owner: pod(), entry: 'nic' }), pod(), 3_600_000)
   assert.equal(own.find(pod(), 'gpu', 0), undefined)
   assert.equal(own.find(pod(), 'nic', 7_199_999)?.metadata?.name, 'new')
   assert.equal(own.find(pod(), 'nic', 7_200_000), undefined)
-  own.remember(claim('third', { owner: pod({ uid: 'other' }) }), 7_199_999)
+  own.remember(claim('third', { owner: other }), other, 7_199_999)
   assert.equal(own.find(pod(), 'nic', 7_199_999)?.metadata?.name, 'new')
+  assert.equal(own.find(other, 'gpu', 7_199_999)?.metadata?.name, 'third')
+})
+
+test('with its pod, and once the cache has it, a claim is forgotten', () => {
+  const own = new OwnCreates()
+  const names = (): unknown[] =>
+    ['gpu', 'nic'].map((entry) => own.find(pod(), entry, 0)?.metadata?.name)
+  const first = claim('first', { owner: pod() })
+  own.remember(first, pod(), 0)
+  own.remember(claim('second', { owner: pod(), entry: 'nic' }), pod(), 0)
+  assert.deepEqual(names(), ['first', 'second'])
+  own.forget(keyOf(first))
+  assert.deepEqual(names(), [undefined, 'second'])
+  own.userGone(pod().metadata!.uid!)
+  assert.deepEqual(names(), [undefined, undefined])
 })

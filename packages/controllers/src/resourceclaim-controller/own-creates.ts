@@ -8,31 +8,46 @@ import { OWN_CREATES_MS, POD_CLAIM_ANNOTATION } from './config.ts'
 
 interface Created {
   readonly claim: ResourceClaim
+  readonly userUid: string
   readonly untilMs: number
 }
 
 export class OwnCreates {
   /** By `namespace/name`, in the order of their ends. */
   readonly #created = new Map<string, Created>()
+  /** By the uid of a pod or PodGroup: the keys of its claims. */
+  readonly #keys = new Map<string, Set<string>>()
   /** By the uid of a pod or PodGroup, entries whose create had no answer: the server may have done it. */
   readonly #unanswered = new Map<string, Set<string>>()
 
-  remember(claim: ResourceClaim, nowMs: number): void {
+  remember(claim: ResourceClaim, user: ClaimUser, nowMs: number): void {
     for (const [key, { untilMs }] of this.#created) {
       if (untilMs > nowMs) break
-      this.#created.delete(key)
+      this.forget(key)
     }
-    this.#created.set(keyOf(claim), { claim, untilMs: nowMs + OWN_CREATES_MS })
+    const key = keyOf(claim)
+    const userUid = user.metadata?.uid ?? ''
+    this.#created.set(key, { claim, userUid, untilMs: nowMs + OWN_CREATES_MS })
+    const keys = this.#keys.get(userUid) ?? new Set()
+    this.#keys.set(userUid, keys.add(key))
   }
 
   /** The cache speaks for itself from now on; or the claim turned out to be gone. */
   forget(claimKey: string): void {
+    const created = this.#created.get(claimKey)
+    if (created === undefined) return
     this.#created.delete(claimKey)
+    const keys = this.#keys.get(created.userUid)
+    keys?.delete(claimKey)
+    if (keys?.size === 0) this.#keys.delete(created.userUid)
   }
 
   find(user: ClaimUser, entry: string, nowMs: number): ResourceClaim | undefined {
-    for (const { claim, untilMs } of this.#created.values())
-      if (untilMs > nowMs && isMadeFor(claim, user, entry)) return claim
+    for (const key of this.#keys.get(user.metadata?.uid ?? '') ?? []) {
+      const created = this.#created.get(key)
+      if (created === undefined || created.untilMs <= nowMs) continue
+      if (isMadeFor(created.claim, user, entry)) return created.claim
+    }
     return undefined
   }
 
@@ -54,6 +69,7 @@ export class OwnCreates {
 
   userGone(userUid: string): void {
     this.#unanswered.delete(userUid)
+    for (const key of [...(this.#keys.get(userUid) ?? [])]) this.forget(key)
   }
 }
 

@@ -225,6 +225,26 @@ test('what was created is remembered for an hour, and no longer than the cache n
   ])
 })
 
+test('a claim that the cache shows before its create is answered is not remembered', () => {
+  const world = controller([pod(), template()])
+  const startMs = Date.UTC(2026, 0, 1)
+  const seen = claim('made-0', { owner: pod() })
+  world.sync({
+    nowMs: startMs,
+    onWrite(write) {
+      if (write.verb !== 'create') return undefined
+      world.tell('resourceclaims', 'onAdd', seen)
+      world.informers.apply(resources.resourceclaims, seen)
+      return { ok: true, object: seen }
+    },
+  })
+  world.informers.remove(resources.resourceclaims, seen)
+  // Read live, it would be there still.
+  const onRead = (): Outcome => ({ ok: true, object: seen })
+  const { writes } = world.sync({ nowMs: startMs + 1, onRead })
+  assert.equal(story(writes)[0], 'create p-gpu-')
+})
+
 test('nothing is reserved of a claim that the cache has under the name, but for somebody else', () => {
   const world = controller([pod({ node: 'n' }), template()])
   world.sync()

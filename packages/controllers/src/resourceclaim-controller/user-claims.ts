@@ -107,7 +107,7 @@ function* findOutsideCache(
 }
 
 function* createClaim(
-  { type, user }: ObservedUser,
+  { type, user, ownClaims }: ObservedUser,
   entry: string,
   template: ResourceClaimTemplate,
   { ownCreates, onCreated }: ClaimTools,
@@ -120,7 +120,10 @@ function* createClaim(
     const text = `create ResourceClaim : ${errorText(created.error)}`
     return { error: new Error(text, { cause: created.error }) }
   }
-  ownCreates.remember(created.object, yield* currentTimeMs())
+  // The watch may be faster than the answer: nothing would tell then that the cache has it.
+  const { uid } = created.object.metadata ?? {}
+  if (!ownClaims().some(({ metadata }) => metadata?.uid === uid))
+    ownCreates.remember(created.object, user, yield* currentTimeMs())
   return { name: created.object.metadata?.name ?? '', isNew: true }
 }
 
