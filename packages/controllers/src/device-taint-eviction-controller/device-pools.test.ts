@@ -32,6 +32,18 @@ test('Given slices added and replaced, then pools hold only the wanted ones.', (
   assert.deepEqual([names(pools)[0], keys(pools, 'gpu-0')], ['pool/gpu-0', ['z']])
 })
 
+test('generations beyond 2^53, which are read as bigints, are told apart', () => {
+  const pools = new DevicePools()
+  const long = (text: string): number => BigInt(text) as unknown as number
+  for (const [name, generation] of [
+    ['a', long('9007199254740992')],
+    ['b', long('9007199254740993')],
+    ['c', 5],
+  ] as const)
+    pools.replace(undefined, slice(name, { [`gpu-${name}`]: [taint('x')] }, { generation }))
+  assert.deepEqual(names(pools), ['pool/gpu-b'])
+})
+
 test('two slices of one generation are one pool', () => {
   const pools = new DevicePools()
   pools.replace(undefined, slice('a', { 'gpu-0': [taint('x')] }))

@@ -79,8 +79,10 @@ export class DevicePools {
 
 function newest(slices: ReadonlyMap<string, ResourceSlice>): readonly ResourceSlice[] {
   const all = [...slices.values()]
-  const generation = Math.max(...all.map(({ spec }) => Number(spec.pool.generation)))
-  return all.filter(({ spec }) => Number(spec.pool.generation) === generation)
+  const generations = all.map(({ spec }) => spec.pool.generation)
+  // Beyond 2^53 they are bigints, which no function of Math takes.
+  const newestOf = generations.reduce((newest, each) => (each > newest ? each : newest), 0)
+  return all.filter(({ spec }) => spec.pool.generation === newestOf)
 }
 
 function taintsByDevice(slices: ReadonlyMap<string, ResourceSlice>): TaintsByDevice {

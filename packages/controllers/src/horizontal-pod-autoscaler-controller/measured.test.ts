@@ -271,6 +271,23 @@ test('a wall clock that is set ends no window: what was recommended a moment ago
   assert.deepEqual(did, ['status'])
 })
 
+test('a wall clock that is set back does not keep a version of the custom metrics', () => {
+  const memory = new AutoscalerMemory()
+  memory.rememberCustomMetricsVersion('v1beta1', 15_000)
+  const qps: MetricSpec = {
+    type: 'Pods',
+    pods: { metric: { name: 'qps' }, target: { type: 'AverageValue', averageValue: '10' } },
+  }
+  const { did } = sync(autoscaler({ spec: { metrics: [qps] } }), {
+    memory,
+    nowMs: 0,
+    custom: { '/apis/custom.metrics.k8s.io': { preferredVersion: { version: 'v1beta2' } } },
+    settings: { elapsedMs: () => 15_000 },
+  })
+  assert.equal(memory.customMetricsVersion(15_001), 'v1beta2')
+  assert.ok(did.length > 0)
+})
+
 test('a target at its maximum is measured like any other', () => {
   const { conditions } = sync(autoscaler({ spec: { maxReplicas: 3 } }), {
     usage: { a: 900, b: 900, c: 900 },

@@ -69,9 +69,9 @@ export class AutoscalerMemory {
     this.#histories.delete(key)
   }
 
-  customMetricsVersion(nowMs: number): string | undefined {
+  customMetricsVersion(elapsedMs: number): string | undefined {
     const known = this.#customMetrics
-    return known !== undefined && nowMs < known.untilMs ? known.version : undefined
+    return known !== undefined && elapsedMs < known.untilMs ? known.version : undefined
   }
 
   rememberCustomMetricsVersion(version: string, untilMs: number): void {

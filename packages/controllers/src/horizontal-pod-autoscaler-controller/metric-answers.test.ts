@@ -121,3 +121,14 @@ test('a number is a quantity like its text, and so is a text with blanks around 
     ['5', '1.5', '2', '500m'],
   )
 })
+
+test('integers beyond 2^53, which are read as bigints, are taken as far as an int64 goes', () => {
+  const value = 9_007_199_254_740_993n
+  const read = (more: object) => readExternalValues({ items: [{ value, ...more }] })
+  assert.deepEqual(read({}), [{ value: '9007199254740993' }])
+  assert.deepEqual(read({ window: value }), [{ value: '9007199254740993', window: value }])
+  assert.throws(() => read({ window: 2n ** 63n }), {
+    message:
+      'json: cannot unmarshal number 9223372036854775808 into Go struct field ExternalMetricValue.items.window of type int64',
+  })
+})

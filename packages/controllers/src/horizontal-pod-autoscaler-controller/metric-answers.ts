@@ -197,7 +197,7 @@ class AnswerDecoder {
       case 'time':
         return timeOf(this.#text(value, place))
       case 'int64':
-        if (value === null || Number.isSafeInteger(value)) return value ?? undefined
+        if (value === null || isInt64(value)) return value ?? undefined
         return this.#wrong(value, 'int64', place)
       case 'string':
         if (value === null || typeof value === 'string') return value ?? undefined
@@ -226,10 +226,21 @@ function mismatchOf(value: unknown, goType: string, { struct, path }: Place): st
   return `json: cannot unmarshal ${shown} into ${into}`
 }
 
+/** Long integers arrive as bigints. */
+function isInt64(value: unknown): boolean {
+  return typeof value === 'bigint'
+    ? BigInt.asIntN(64, value) === value
+    : Number.isSafeInteger(value)
+}
+
+function numberText(value: unknown): string {
+  return typeof value === 'bigint' ? String(value) : JSON.stringify(value)
+}
+
 /** A number counts as its text, blanks around a text do not. */
 function quantityOf(value: unknown): Quantity {
   if (value === null) return '0'
-  const text = typeof value === 'string' ? value.trim() : JSON.stringify(value)
+  const text = typeof value === 'string' ? value.trim() : numberText(value)
   parseQuantity(text)
   return text
 }

@@ -171,12 +171,14 @@ export function* externalMetric(
 
 export interface CustomMetricsClock {
   readonly nowMs: number
+  /** What is remembered has elapsed times: a wall clock that is set back must not keep it. */
+  readonly elapsedMs: number
   /** The version of the API is asked for anew after so long. */
   readonly versionAgeMs: number
 }
 
 function* customVersion(memory: AutoscalerMemory, clock: CustomMetricsClock): Reconcile<string> {
-  return memory.customMetricsVersion(clock.nowMs) ?? (yield* findVersion(memory, clock))
+  return memory.customMetricsVersion(clock.elapsedMs) ?? (yield* findVersion(memory, clock))
 }
 
 function* customMetrics(
@@ -202,7 +204,7 @@ function pathPart(part: string): string {
 /** As upstream by discovery of all groups, which alone tells the versions that nobody serves at the moment. */
 function* findVersion(
   memory: AutoscalerMemory,
-  { nowMs, versionAgeMs }: CustomMetricsClock,
+  { elapsedMs, versionAgeMs }: CustomMetricsClock,
 ): Reconcile<string> {
   const found = yield* discoverLive()
   if (!found.ok) throw new Error(`${CUSTOM_FAILED}: ${errorText(found.error)}`)
@@ -214,7 +216,7 @@ function* findVersion(
   const version = served.find((each) => CUSTOM_VERSIONS.includes(each))
   if (version === undefined)
     throw new Error(`${CUSTOM_FAILED}: no known available metric versions found`)
-  memory.rememberCustomMetricsVersion(version, nowMs + versionAgeMs)
+  memory.rememberCustomMetricsVersion(version, elapsedMs + versionAgeMs)
   return version
 }
 

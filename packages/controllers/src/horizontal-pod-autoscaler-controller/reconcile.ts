@@ -245,7 +245,7 @@ function metricWorld(
     startUp: configuration,
     readsPodLevel: settings.podLevelResources,
     memory,
-    clock: { nowMs, versionAgeMs: syncPeriodMs },
+    clock: { nowMs, elapsedMs: settings.elapsedMs(), versionAgeMs: syncPeriodMs },
     podsMatching,
     onMetric: (type, proposed) =>
       onMetric?.(

@@ -69,7 +69,7 @@ export class OwnCreates {
 
   userGone(userUid: string): void {
     this.#unanswered.delete(userUid)
-    for (const key of [...(this.#keys.get(userUid) ?? [])]) this.forget(key)
+    for (const key of this.#keys.get(userUid) ?? []) this.forget(key)
   }
 }
 

@@ -56,7 +56,10 @@ function allocations(claims: readonly ResourceClaim[]): ReadonlyMap<string, numb
 }
 
 function poolStatus(ofPool: readonly ResourceSlice[], allocated: number): PoolStatus {
-  const generation = Math.max(...ofPool.map(({ spec }) => spec.pool.generation))
+  // Beyond 2^53 it is a bigint, which no function of Math takes.
+  const generation = ofPool
+    .map(({ spec }) => spec.pool.generation)
+    .reduce((newest, each) => (each > newest ? each : newest))
   const slices = ofPool.filter(({ spec }) => spec.pool.generation === generation)
   const { driver, pool } = slices[0]!.spec
   const nodeNames = new Set(slices.map(({ spec }) => spec.nodeName))

@@ -153,6 +153,17 @@ test('Given older generations, then they are ignored.', () => {
   assert.match(newest.pools[0]?.validationError ?? '', /observed 1\/2 slices at generation 3/)
 })
 
+test('generations beyond 2^53, which are read as bigints, are told apart', () => {
+  const long = (text: string): number => BigInt(text) as unknown as number
+  const newest = long('9007199254740993')
+  const slices = [
+    slice('a', { generation: newest }),
+    slice('a', { generation: long('9007199254740992'), devices: 7 }),
+    slice('a', { generation: 3, devices: 7 }),
+  ]
+  assert.deepEqual(pools(slices).pools, [counted('a', 2, 0, { generation: newest })])
+})
+
 test('Given missing slices, then validationError for that pool.', () => {
   const mixed = [slice('a', { expected: 2, node: 'n' }), slice('b')]
   assert.deepEqual(pools(mixed).pools, [
