@@ -11,6 +11,7 @@ import {
   getLive,
   getLivePath,
   getLiveSubresource,
+  giveWay,
   listLive,
   resourceOfKind,
   wait,
@@ -22,7 +23,7 @@ import type { Outcome, Reconcile } from './effects.ts'
 import { InterruptedByShutdown, interpret } from './effects-interpreter.ts'
 import type { World } from './effects-interpreter.ts'
 import { SharedReads } from './shared-reads.ts'
-import { keysOf, statusError } from './testing/index.ts'
+import { WorkClock, keysOf, statusError } from './testing/index.ts'
 import { pod, world } from './fixtures.ts'
 
 test('each verb is one request', async () => {
@@ -338,4 +339,24 @@ test('how long something took is told by a clock that nobody sets', async () => 
     of,
   )
   assert.deepEqual([wallMs, elapsedMs], [60_000, 0])
+})
+
+test('a long calculation gives way between its pieces once the turn is long, and not before', async () => {
+  const { of, clock: inner } = world()
+  const clock = new WorkClock(inner)
+  let done = 0
+  const calculating = interpret(
+    (function* (): Reconcile<void> {
+      for (; done < 4; done++) {
+        clock.work(6)
+        yield* giveWay()
+      }
+    })(),
+    { ...of, clock },
+  )
+  for (let step = 0; step < 50; step++) await undefined
+  assert.equal(done, 1, 'after 12 ms it waits for the next turn')
+  await inner.advance(0)
+  await calculating
+  assert.ok(clock.longestTurnMs < 20)
 })

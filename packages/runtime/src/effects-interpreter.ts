@@ -17,6 +17,7 @@ import type { Expectations } from './expectations.ts'
 import type { SharedReads } from './shared-reads.ts'
 import { inSlowStart } from './slow-start.ts'
 import type { StepAside } from './stepping-aside.ts'
+import { yieldIfLong } from './turn.ts'
 
 /** Servers answer the deletion of a collection with all that was in it, which rules do not read: see ListOptions.mentioning. */
 const NO_OBJECT = '00000000-0000-0000-0000-000000000000'
@@ -63,7 +64,7 @@ export class InterruptedByShutdown extends Error {
 }
 
 /** Clocks that are read, and effects that are told one by one. */
-const UNTOLD: ReadonlySet<Effect['effect']> = new Set(['now', 'elapsed', 'beside'])
+const UNTOLD: ReadonlySet<Effect['effect']> = new Set(['now', 'elapsed', 'turn', 'beside'])
 
 /**
  * Runs rules to their end against a real world. Rejects with what the rules throw, which is a defect of theirs, or with
@@ -99,6 +100,8 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
       return undefined
     case 'wait':
       return pause(effect.waitMs, world)
+    case 'turn':
+      return yieldIfLong(world.clock)
     case 'beside':
       return performBeside(effect, world)
     default:
@@ -107,7 +110,7 @@ export async function perform(effect: Effect, world: World): Promise<unknown> {
   }
 }
 
-type LocalEffect = 'now' | 'event' | 'wait' | 'beside'
+type LocalEffect = 'now' | 'event' | 'wait' | 'turn' | 'beside'
 
 async function performRequest(
   effect: Exclude<Effect, { effect: LocalEffect }>,

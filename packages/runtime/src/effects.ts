@@ -173,6 +173,8 @@ export type Effect =
     }
   /** The worker waits: for short pauses between tries whose count would be lost by going back to the queue. */
   | { readonly effect: 'wait'; readonly waitMs: number }
+  /** Timers and sockets get a turn, if this one is long. */
+  | { readonly effect: 'turn' }
 
 /**
  * What informers should see come in before the key is worked on again. The shell sets it before the first write and lowers
@@ -349,4 +351,12 @@ export function* elapsedTimeMs(): Reconcile<number> {
 /** A pause of the worker, in milliseconds. A key that can wait is requeued instead (`Verdict.requeueAfterMs`). */
 export function* wait(waitMs: number): Reconcile<void> {
   yield { effect: 'wait', waitMs }
+}
+
+/**
+ * Between the pieces of a long calculation, some dozens of objects each: lets timers and sockets have a turn when this one has gone
+ * on for 10 ms. What rules took from caches before it stays as it was; what they look up after it may be newer.
+ */
+export function* giveWay(): Reconcile<void> {
+  yield { effect: 'turn' }
 }

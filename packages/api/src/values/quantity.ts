@@ -111,9 +111,26 @@ function printDecimal(nanos: bigint, format: QuantityFormat): string {
   return thousands === 0 ? `${value}` : `${value}e${thousands * 3}`
 }
 
+/** The pods of a cluster ask for a few different amounts, over and over: these are read once. */
+const known = new Map<string, QuantityAmount>()
+const KNOWN_MOST = 1000
+// Longer ones may be parts of a larger text, which they would keep.
+const KNOWN_LENGTH_MOST = 12
+
 /** Throws InvalidQuantityError. Numbers are read as they print. */
 export function parseQuantity(quantity: Quantity): QuantityAmount {
-  const { negative, whole, fraction, base, exponent, format } = readQuantity(String(quantity))
+  const text = String(quantity)
+  let amount = known.get(text)
+  if (amount !== undefined) return amount
+  amount = readAmount(text)
+  if (text.length > KNOWN_LENGTH_MOST) return amount
+  if (known.size === KNOWN_MOST) known.clear()
+  known.set(text, amount)
+  return amount
+}
+
+function readAmount(text: string): QuantityAmount {
+  const { negative, whole, fraction, base, exponent, format } = readQuantity(text)
   const digits = BigInt(`${whole}${fraction}`)
   let amount = digits * BILLION
   if (base === 2) amount <<= BigInt(exponent)

@@ -1,3 +1,4 @@
+/** The usage of all objects of one kind in a namespace. Contract: docs/behaviour/controllers/resourcequota-controller.md, Sync, step 3. */
 import { matchesScopes, parseQuantity } from '@gyropilot/api'
 import type {
   KubernetesObject,
@@ -7,6 +8,11 @@ import type {
   UsageEvaluator,
   UsageFacts,
 } from '@gyropilot/api'
+import { giveWay } from '@gyropilot/runtime'
+import type { Reconcile } from '@gyropilot/runtime'
+
+/** Counted in one go: some ten thousand pods at once would hold up everything else in the process. */
+const OBJECTS_AT_ONCE = 64
 
 interface UsageQuestion {
   /** Names that the evaluator counts. */
@@ -16,13 +22,14 @@ interface UsageQuestion {
 }
 
 /** What the objects use together, one entry for each name. */
-export function namespaceUsage(
+export function* namespaceUsage(
   evaluator: UsageEvaluator,
   objects: readonly KubernetesObject[],
   { names, requirements, facts }: UsageQuestion,
-): ResourceList {
+): Reconcile<ResourceList> {
   const sums = new Map<string, QuantityAmount>()
-  for (const object of objects) {
+  for (const [index, object] of objects.entries()) {
+    if (index % OBJECTS_AT_ONCE === OBJECTS_AT_ONCE - 1) yield* giveWay()
     try {
       if (!matchesScopes(evaluator, object, requirements)) continue
     } catch {

@@ -177,5 +177,15 @@ test('A Pod stuck terminating past its grace period is not charged', () => {
 test('A scope-match error ends the loop with the partial result and no error', () => {
   const requirements = [{ scopeName: 'PriorityClass', operator: 'In', values: [] }]
   const question = { names: ['pods'], requirements, facts: { nowMs: 0 } }
-  assert.deepEqual(namespaceUsage(evaluatorOf('pods'), [pod()], question), { pods: '0' })
+  const { result } = drive(namespaceUsage(evaluatorOf('pods'), [pod()], question))
+  assert.deepEqual(result, { pods: '0' })
+})
+
+test('other work of the process gets its turn while thousands of pods are counted', () => {
+  const question = { names: ['pods'], requirements: [], facts: { nowMs: 0 } }
+  const rules = namespaceUsage(evaluatorOf('pods'), Array(640).fill(pod()), question)
+  let turns = 0
+  let step = rules.next()
+  for (; !step.done; step = rules.next()) if (step.value.effect === 'turn') turns++
+  assert.deepEqual([turns, step.value], [10, { pods: '640' }])
 })

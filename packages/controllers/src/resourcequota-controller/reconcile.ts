@@ -51,7 +51,8 @@ export function* reconcile({ quota, countables, facts }: ObservedQuota): Reconci
         facts: { ...facts, nowMs },
       }
       // Two may count under one name, as pods and claims do.
-      counted = addResources(counted, namespaceUsage(evaluator, objects, question))
+      const usage = yield* namespaceUsage(evaluator, objects, question)
+      counted = addResources(counted, usage)
     } catch (error) {
       errors.push(error)
       for (const name of names) uncounted.add(name)

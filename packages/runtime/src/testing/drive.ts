@@ -37,6 +37,9 @@ export interface DriveOptions {
   ) => Outcome<DiscoveredResource> | undefined
 }
 
+/** Nothing that anybody decided. */
+const UNTOLD: ReadonlySet<Effect['effect']> = new Set(['now', 'elapsed', 'turn'])
+
 /** Runs rules to their end against a table of outcomes. No server, no clock, no promises. */
 export function drive<R = Verdict | void>(
   rules: Reconcile<R>,
@@ -55,7 +58,7 @@ export function drive<R = Verdict | void>(
     let step = part.next()
     while (!step.done) {
       const effect = step.value
-      if (effect.effect !== 'now' && effect.effect !== 'elapsed') effects.push(effect)
+      if (!UNTOLD.has(effect.effect)) effects.push(effect)
       step = part.next(outcomeOf(effect))
     }
     return step.value
@@ -69,6 +72,8 @@ export function drive<R = Verdict | void>(
         return options.elapsedMs?.() ?? 0
       case 'wait':
         options.onWait?.(effect.waitMs)
+        return undefined
+      case 'turn':
         return undefined
       // One after the other: what depends on their order is a defect of the rules.
       case 'beside':
