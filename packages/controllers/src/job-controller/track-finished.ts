@@ -142,7 +142,8 @@ class Tally {
     const policyActions = this.#policyActions
     if (indexes === undefined)
       return { status, policyActions, newSucceededIndexes: 0, newFailedIndexes: 0 }
-    const completed = indexes.knownSucceeded.union(IndexSet.of(this.#newIndexes))
+    // All of them, also of pods that a later sync releases: an index counts once, whoever brings it.
+    const { knownSucceeded, succeeded: completed } = indexes
     const completions = this.#job.spec?.completions ?? 0
     const knownFailed = IndexSet.parse(this.#status.failedIndexes, completions)
     return {
@@ -153,7 +154,7 @@ class Tally {
         ...(indexes.failed === undefined ? {} : { failedIndexes: indexes.failed.toString() }),
       },
       policyActions,
-      newSucceededIndexes: this.#newIndexes.size,
+      newSucceededIndexes: completed.size - knownSucceeded.size,
       newFailedIndexes: (indexes.failed?.size ?? 0) - knownFailed.size,
     }
   }
