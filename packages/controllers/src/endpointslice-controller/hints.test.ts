@@ -389,3 +389,13 @@ test('an unchanged slice with a wrong or missing hint on a ready endpoint become
   ]
   assert.deepEqual(writesOf(world.sync()), [`update ${first?.metadata?.name}`])
 })
+
+test('before any node was seen the reason is the one of a single zone', () => {
+  const world = new SliceWorld({ service: auto(), nodes: [], pods: [] })
+  const messageOf = ({ events }: ReturnType<typeof world.sync>) => events[0]?.message
+  assert.equal(messageOf(world.sync()), 'Nodes only ready in one zone, addressType: IPv4')
+  world.nodes = zones('1')
+  assert.match(messageOf(world.sync()) ?? '', /^Insufficient Node information/)
+  world.nodes = []
+  assert.match(messageOf(world.sync()) ?? '', /^Insufficient Node information/)
+})

@@ -28,6 +28,8 @@ interface HintedPlan {
   readonly events: readonly HintEvent[]
 }
 
+const NO_NODES = 'Nodes only ready in one zone'
+
 /** Whether the Service asks for topology hints. The older annotation wins, whatever its value. */
 export function wantsTopologyHints({ metadata }: Service): boolean {
   const { annotations = {} } = metadata ?? {}
@@ -50,7 +52,8 @@ export function hintedPlan(
   const hinted = withTopologyHints(plan, topology.shares)
   if ('disabled' in hinted) {
     topology.removeHints(key, family)
-    return { plan: withoutHints(plan), events: [disabledEvent(hinted.disabled, family)] }
+    const why = topology.isWithoutNodes ? NO_NODES : hinted.disabled
+    return { plan: withoutHints(plan), events: [disabledEvent(why, family)] }
   }
   const isFirst = !topology.hasHints(key)
   topology.setHints(key, family, hinted.hints)

@@ -10,6 +10,7 @@ type AddressType = EndpointSlice['addressType']
 
 export class Topology {
   #nodes: readonly Node[] = []
+  #hasSeenNodes = false
   /** Null: not yet worked out of the nodes. Many change, and most clusters have no Service that asks. */
   #shares: ZoneShares | null | undefined
   readonly #hints = new Map<string, Map<AddressType, HintsByZone>>()
@@ -21,7 +22,13 @@ export class Topology {
     return this.#shares
   }
 
+  /** No node has been seen so far: upstream has another word for that than for nodes that tell too little. */
+  get isWithoutNodes(): boolean {
+    return !this.#hasSeenNodes
+  }
+
   setNodes(nodes: readonly Node[]): void {
+    this.#hasSeenNodes ||= nodes.length > 0
     this.#nodes = nodes
     this.#shares = null
   }
