@@ -13,7 +13,10 @@ import { reconcile } from './reconcile.ts'
 import type { ObservedBatch } from './reconcile.ts'
 import { claimWatch, podWatch } from './watches.ts'
 
-type Context = Pick<ControllerContext<ControllersConfiguration>, 'informers' | 'configuration'>
+type Context = Pick<
+  ControllerContext<ControllersConfiguration>,
+  'informers' | 'configuration' | 'clock'
+>
 
 export const persistentVolumeClaimProtectionController: ControllerDescriptor<ControllersConfiguration> =
   {
@@ -21,18 +24,23 @@ export const persistentVolumeClaimProtectionController: ControllerDescriptor<Con
     aliases: ['pvc-protection'],
     enabledByDefault: true,
     serviceAccount: SERVICE_ACCOUNT,
-    build: (context) => runKeyedController(persistentVolumeClaimProtectionLogic(context), context),
+    build(context) {
+      const wake = (key: string, afterMs: number): void => controller.enqueue({ key, afterMs })
+      const logic = persistentVolumeClaimProtectionLogic(context, wake)
+      const controller = runKeyedController(logic, context)
+      return controller
+    },
   }
 
 /** Keys are namespaces: what waits in one is judged together, by one list of its pods. */
-export function persistentVolumeClaimProtectionLogic({
-  informers,
-  configuration,
-}: Context): KeyedController<ObservedBatch> {
+export function persistentVolumeClaimProtectionLogic(
+  { informers, configuration, clock }: Context,
+  wake: (namespace: string, afterMs: number) => void = () => {},
+): KeyedController<ObservedBatch> {
   const claims = informers.informer(resources.persistentvolumeclaims).lister
   const pods = informers.informer(resources.pods)
   addPodClaimIndex(pods)
-  const batches = new Batches()
+  const batches = new Batches(() => clock.monotonicMs())
   const tellsUnused = configuration.featureGates[UNUSED_SINCE_GATE] === true
   return {
     queueName: QUEUE_NAME,
@@ -40,13 +48,15 @@ export function persistentVolumeClaimProtectionLogic({
     watches: [claimWatch({ batches, tellsUnused }), podWatch({ batches, tellsUnused })],
     observe: (namespace) => ({
       namespace,
-      claims: batches.take(namespace).flatMap((name) => claims.get(namespace, name) ?? []),
+      claims: batches.due(namespace).flatMap((name) => {
+        const claim = claims.get(namespace, name)
+        if (claim !== undefined) return [claim]
+        batches.begin(namespace, name)
+        batches.succeeded(namespace, name)
+        return []
+      }),
       podsUsing: (claim) => podsUsing(pods.lister, keyOf(claim)),
     }),
-    reconcile: (batch) =>
-      reconcile(batch, {
-        tellsUnused,
-        putBack: ({ metadata }) => batches.add(batch.namespace, metadata?.name ?? ''),
-      }),
+    reconcile: (batch) => reconcile(batch, { tellsUnused, batches, wake }),
   }
 }

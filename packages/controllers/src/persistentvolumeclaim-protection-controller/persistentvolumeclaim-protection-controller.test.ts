@@ -4,7 +4,7 @@ import { resources } from '@gyropilot/api'
 import type { KubernetesObject, PersistentVolumeClaim, Pod } from '@gyropilot/api'
 import { DeletedFinalStateUnknown } from '@gyropilot/runtime'
 import type { Watch } from '@gyropilot/runtime'
-import { drive, fakeInformers } from '@gyropilot/runtime/testing'
+import { drive, fakeInformers, testClock } from '@gyropilot/runtime/testing'
 import type { DriveOptions } from '@gyropilot/runtime/testing'
 import { defaultControllersConfiguration } from '../configuration.ts'
 import { refused } from '../workload-support/fixtures.ts'
@@ -80,12 +80,21 @@ const GATE = { featureGates: { PersistentVolumeClaimUnusedSinceTime: true } }
 
 function logicOf(objects: readonly KubernetesObject[], gate = {}) {
   const configuration = { ...defaultControllersConfiguration, ...gate }
-  const logic = persistentVolumeClaimProtectionLogic({
-    informers: fakeInformers(objects),
-    configuration,
-  })
+  const clock = testClock()
+  /** After how long the namespace is looked at again, as asked for last. */
+  const woken: { afterMs?: number } = {}
+  const logic = persistentVolumeClaimProtectionLogic(
+    { informers: fakeInformers(objects), configuration, clock },
+    (_, afterMs) => void (woken.afterMs = afterMs),
+  )
   const [claims, pods] = logic.watches
-  return { logic, claims: claims as Watch<PersistentVolumeClaim>, pods: pods as Watch<Pod> }
+  return {
+    logic,
+    clock,
+    woken,
+    claims: claims as Watch<PersistentVolumeClaim>,
+    pods: pods as Watch<Pod>,
+  }
 }
 
 interface Sync extends DriveOptions {
@@ -96,13 +105,14 @@ interface Sync extends DriveOptions {
 
 /** Queues every cached claim and judges what waits in `ns`. */
 function sync(cached: readonly KubernetesObject[], given: Sync = {}) {
-  const { logic, claims } = logicOf(cached, given.gate)
+  const { logic, clock, woken, claims } = logicOf(cached, given.gate)
   for (const object of cached)
     if (object.kind === 'PersistentVolumeClaim') claims.onAdd!(object as PersistentVolumeClaim)
   let lists = 0
   const items = given.live ?? cached.filter(({ kind }) => kind === 'Pod')
-  const batch = () =>
-    drive(logic.reconcile(logic.observe('ns')!), {
+  const batch = () => {
+    delete woken.afterMs
+    const driven = drive(logic.reconcile(logic.observe('ns')!), {
       onRead(read) {
         lists += 1
         assert.deepEqual(
@@ -113,12 +123,19 @@ function sync(cached: readonly KubernetesObject[], given: Sync = {}) {
       },
       ...given,
     })
+    return { ...driven, againInMs: woken.afterMs }
+  }
   const driven = batch()
   const updates = driven.writes.map((write) => {
     assert.ok(write.verb === 'update')
     return [write.object.metadata?.name, write.object.metadata?.finalizers, write.subresource]
   })
-  return { ...driven, updates, lists, again: batch }
+  /** So many milliseconds later. */
+  const again = async (afterMs: number): Promise<ReturnType<typeof batch>> => {
+    await clock.advance(afterMs)
+    return batch()
+  }
+  return { ...driven, updates, lists, again }
 }
 
 const released = (name = 'data', rest: readonly string[] = []) => [name, rest, undefined]
@@ -132,13 +149,17 @@ test('Given a PVC without or with the finalizer, then it is added or nothing hap
   assert.deepEqual(sync([claim({ deleting: true, finalizers: ['a/x'] })]).effects, [])
 })
 
-test('Given failing saves, then retries.', () => {
+test('Given failing saves, then retries.', async () => {
   for (const object of [claim(), deleted()]) {
     const conflict = refused(409, 'Conflict')
     assert.ok(!conflict.ok)
     const driven = sync([object], { onWrite: () => conflict })
     assert.deepEqual(driven.result, { error: conflict.error })
-    assert.equal(driven.again().writes.length, 1)
+    assert.equal(driven.againInMs, 5)
+    assert.equal((await driven.again(4)).writes.length, 0)
+    const second = await driven.again(1)
+    assert.equal(second.writes.length, 1)
+    assert.equal(second.againInMs, 10)
   }
 })
 
@@ -156,7 +177,7 @@ test('Given deleted PVCs without pods, in one or several namespaces, then remova
   assert.deepEqual([logic.observe('ns')?.claims, logic.observe('other')?.claims], [[], []])
 })
 
-test('Given the LIST fails once, then that PVC is requeued and the others go on.', () => {
+test('Given the LIST fails once, then that PVC is requeued and the others go on.', async () => {
   const failed = refused(500, 'InternalError')
   let lists = 0
   const items: Pod[] = []
@@ -167,7 +188,7 @@ test('Given the LIST fails once, then that PVC is requeued and the others go on.
   assert.equal(lists, 2)
   assert.ok(driven.result?.error)
   assert.deepEqual(
-    driven.again().writes.map((write) => 'object' in write && write.object.metadata?.name),
+    (await driven.again(5)).writes.map((write) => 'object' in write && write.object.metadata?.name),
     ['a'],
   )
 })
@@ -193,13 +214,50 @@ test('Given a pod with the PVC, an unrelated pod, a finished pod, a pod unknown 
   }
 })
 
-test('a user that the server names and the cache has not is asked about again: its answer may be an old one', () => {
+test('a user that the server names and the cache has not is asked about again: its answer may be an old one', async () => {
   const driven = sync([deleted('a'), deleted('b')], { live: [pod({ claims: ['b'] })] })
-  assert.deepEqual([driven.updates, driven.result], [[released('a')], { requeueAfterMs: 1_000 }])
+  assert.deepEqual([driven.updates, driven.againInMs], [[released('a')], 1_000])
   const readAgain = { ok: true, object: { items: [] as Pod[] } as KubernetesObject } as const
   const again = sync([deleted('b')], { onRead: () => readAgain })
-  assert.deepEqual([again.updates, again.result], [[released('b')], undefined])
-  assert.deepEqual(driven.again().result, { requeueAfterMs: 1_000 })
+  assert.deepEqual([again.updates, again.againInMs], [[released('b')], undefined])
+  assert.equal((await driven.again(1_000)).againInMs, 1_000)
+})
+
+test('a claim that always fails holds up no neighbour: each has a back-off of its own', async () => {
+  const denied = refused(403, 'Forbidden')
+  const driven = sync([claim({ name: 'denied' }), deleted('lagging')], {
+    live: [pod({ claims: ['lagging'] })],
+    onWrite: (write) => ('object' in write && write.verb === 'update' ? denied : undefined),
+  })
+  assert.ok(driven.result?.error)
+  assert.equal(driven.againInMs, 5)
+  let waited = 0
+  for (let afterMs = 5; waited + afterMs < 1_000; afterMs *= 2) {
+    const { againInMs } = await driven.again(afterMs)
+    waited += afterMs
+    const restMs = 1_000 - waited
+    assert.equal(againInMs, Math.min(afterMs * 2, restMs))
+  }
+  const { result, effects } = await driven.again(1_000 - waited)
+  assert.ok(
+    effects.some(({ effect }) => effect === 'read'),
+    'the other is looked at in its time',
+  )
+  assert.equal(result?.error, undefined)
+})
+
+test('rules that throw end for one claim alone, which is looked at again', async () => {
+  let throws = 1
+  const unreadable = {
+    get spec() {
+      if (throws-- > 0) throw new Error('a defect')
+      return { containers: [] }
+    },
+  }
+  const driven = sync([deleted('a'), deleted('b')], { live: [unreadable as Pod] })
+  assert.match(String(driven.result?.error), /a defect/)
+  assert.deepEqual(driven.updates, [released('b')])
+  assert.equal((await driven.again(5)).writes.length, 1)
 })
 
 const OWNED = deleted('p-scratch', { ownerUid: 'pod-uid' })

@@ -8,13 +8,14 @@ import { listLive } from '@gyropilot/runtime'
 import type { Reconcile, Verdict } from '@gyropilot/runtime'
 import { isHeld, needsProtection, protect, release } from '../protection-support/protection.ts'
 import { aggregateErrors } from '../workload-support/aggregate-error.ts'
+import type { Batches } from './batches.ts'
 import { refersTo, uses } from './claim-use.ts'
 import { CATCH_UP_MS, FINALIZER } from './config.ts'
 import { tellUse } from './unused-condition.ts'
 
 export interface ObservedBatch {
   readonly namespace: string
-  /** Those that are gone left out. */
+  /** That are due, those that are gone left out. */
   readonly claims: readonly PersistentVolumeClaim[]
   /** By the cache. */
   podsUsing(claim: PersistentVolumeClaim): readonly Pod[]
@@ -23,22 +24,37 @@ export interface ObservedBatch {
 interface BatchSettings {
   /** Feature gate PersistentVolumeClaimUnusedSinceTime. */
   readonly tellsUnused: boolean
-  /** Puts a claim back: the rest of its batch goes on. */
-  putBack(claim: PersistentVolumeClaim): void
+  readonly batches: Batches
+  /** Looks at the namespace again, whatever becomes of its own retry. */
+  wake(namespace: string, afterMs: number): void
 }
 
 export function* reconcile(observed: ObservedBatch, settings: BatchSettings): Reconcile {
   const pods = new NamespacePods(observed.namespace)
+  const { batches } = settings
   const errors: unknown[] = []
-  let later: Verdict | undefined
   for (const claim of observed.claims) {
-    const verdict = yield* reconcileClaim(claim, observed, pods, settings)
-    if (verdict === undefined) continue
-    settings.putBack(claim)
-    if (verdict.error === undefined) later = verdict
-    else errors.push(verdict.error)
+    const { namespace = '', name = '' } = claim.metadata ?? {}
+    batches.begin(namespace, name)
+    const { error, requeueAfterMs } = yield* verdictOf(claim, observed, pods, settings)
+    if (error !== undefined) {
+      batches.failed(namespace, name)
+      errors.push(error)
+    } else if (requeueAfterMs === undefined) batches.succeeded(namespace, name)
+    else batches.again(namespace, name, requeueAfterMs)
   }
-  return errors.length > 0 ? { error: aggregateErrors(errors) } : later
+  const nextInMs = batches.nextInMs(observed.namespace)
+  if (nextInMs !== undefined) settings.wake(observed.namespace, nextInMs)
+  if (errors.length > 0) return { error: aggregateErrors(errors) }
+}
+
+/** Rules that throw do so for this claim alone. */
+function* verdictOf(...given: Parameters<typeof reconcileClaim>): Reconcile<Verdict> {
+  try {
+    return (yield* reconcileClaim(...given)) ?? {}
+  } catch (error) {
+    return { error }
+  }
 }
 
 function* reconcileClaim(
