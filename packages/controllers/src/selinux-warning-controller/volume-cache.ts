@@ -26,14 +26,9 @@ export interface Conflict {
   readonly otherValue: string
 }
 
-interface VolumeEntry {
-  readonly uses: Map<string, VolumeUse>
-  conflicts: readonly Conflict[]
-}
-
 export class VolumeCache {
-  /** By unique volume name. */
-  readonly #volumes = new Map<string, VolumeEntry>()
+  /** By unique volume name, and by pod. Of conflicts, as many as pairs of pods, nothing is kept. */
+  readonly #volumes = new Map<string, Map<string, VolumeUse>>()
   readonly #ofPod = new Map<string, Set<string>>()
   readonly #uids = new Map<string, string | undefined>()
 
@@ -46,26 +41,23 @@ export class VolumeCache {
 
   /** Answers the conflicts of a use that is new or has changed, both directions of each after each other. */
   add(volumeName: string, pod: string, use: VolumeUse): readonly Conflict[] {
-    const volume = this.#volumes.get(volumeName) ?? { uses: new Map(), conflicts: [] }
-    const known = volume.uses.get(pod)
+    const uses = this.#volumes.get(volumeName) ?? new Map<string, VolumeUse>()
+    const known = uses.get(pod)
     if (known !== undefined && isSameUse(known, use)) return []
-    this.#volumes.set(volumeName, volume)
+    this.#volumes.set(volumeName, uses)
     this.#ofPod.set(pod, (this.#ofPod.get(pod) ?? new Set()).add(volumeName))
-    const others = [...volume.uses].filter(([other]) => other !== pod)
-    volume.uses.set(pod, use)
-    const found = others
+    uses.set(pod, use)
+    return [...uses]
+      .filter(([other, otherUse]) => other !== pod && !isCompatible(use, otherUse))
       .toSorted(byString(([other]) => other))
       .flatMap(([other, otherUse]) => conflictsOf(pod, use, other, otherUse))
-    volume.conflicts = [...without(volume.conflicts, pod), ...found]
-    return found
   }
 
   forget(pod: string): void {
     for (const volumeName of this.#ofPod.get(pod) ?? []) {
-      const volume = this.#volumes.get(volumeName)!
-      volume.uses.delete(pod)
-      volume.conflicts = without(volume.conflicts, pod)
-      if (volume.uses.size === 0) this.#volumes.delete(volumeName)
+      const uses = this.#volumes.get(volumeName)!
+      uses.delete(pod)
+      if (uses.size === 0) this.#volumes.delete(volumeName)
     }
     this.#ofPod.delete(pod)
     this.#uids.delete(pod)
@@ -74,17 +66,25 @@ export class VolumeCache {
   /** Each pod once. */
   podsOfDriver(driver: string): readonly string[] {
     const found = new Set<string>()
-    for (const { uses } of this.#volumes.values())
+    for (const uses of this.#volumes.values())
       for (const [pod, use] of uses) if (use.driver === driver) found.add(pod)
     return [...found]
   }
 
-  conflicts(): readonly Conflict[] {
-    return [...this.#volumes.values()].flatMap(({ conflicts }) => conflicts)
+  /** All of now, both directions of each after each other: found anew, pair by pair. */
+  *conflicts(): Generator<Conflict, void> {
+    for (const uses of this.#volumes.values()) {
+      const earlier: [string, VolumeUse][] = []
+      for (const [pod, use] of uses) {
+        for (const [other, otherUse] of earlier)
+          if (!isCompatible(use, otherUse)) yield* conflictsOf(pod, use, other, otherUse)
+        earlier.push([pod, use])
+      }
+    }
   }
 
   uses(volumeName: string): ReadonlyMap<string, VolumeUse> {
-    return this.#volumes.get(volumeName)?.uses ?? new Map()
+    return this.#volumes.get(volumeName) ?? new Map()
   }
 }
 
@@ -92,8 +92,8 @@ function isSameUse(one: VolumeUse, other: VolumeUse): boolean {
   return one.label === other.label && one.changePolicy === other.changePolicy
 }
 
-function without(conflicts: readonly Conflict[], gone: string): readonly Conflict[] {
-  return conflicts.filter(({ pod, otherPod }) => pod !== gone && otherPod !== gone)
+function isCompatible(one: VolumeUse, other: VolumeUse): boolean {
+  return one.changePolicy === other.changePolicy && !labelsConflict(one.label, other.label)
 }
 
 function conflictsOf(
