@@ -138,6 +138,8 @@ test('4. a foreground owner waits for its blocking dependents and has those chec
   graph.add(object('one', { owners: [blocking('rc')] }))
   const waiting = { deleting: true, finalizers: ['foregroundDeletion'] }
   graph.add(object('two', { owners: [blocking('rc')], ...waiting }))
+  // It ends by itself, and each of thousands would be checked again at each that goes.
+  graph.add(object('ending', { owners: [blocking('rc')], deleting: true }))
   const { checked, reads } = check(graph, 'rc', { live: [rc] })
   assert.ok(checked.next === 'check-dependents')
   assert.deepEqual(names(checked.dependents), ['one'])

@@ -54,7 +54,10 @@ export function* attemptToDelete(node: GraphNode, collector: Collector): Reconci
   // 4. Whether its dependents go is judged when they are checked, by what the server says then.
   const blocking = node.isDeletingDependents ? node.blockingDependents() : []
   if (blocking.length > 0) {
-    const dependents = blocking.filter(({ isDeletingDependents }) => !isDeletingDependents)
+    // Those that are on their way out say so themselves when they are gone: thousands would be asked after at each that goes.
+    const dependents = blocking.filter(
+      ({ isBeingDeleted, isDeletingDependents }) => !isBeingDeleted && !isDeletingDependents,
+    )
     return { next: 'check-dependents', dependents }
   }
   // 3. What is cached may be old: every decision rests on what the server says now.

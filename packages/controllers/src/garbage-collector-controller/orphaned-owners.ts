@@ -1,3 +1,4 @@
+import { parseTime } from '@gyropilot/api'
 import type { KubernetesObject } from '@gyropilot/api'
 
 /**
@@ -6,8 +7,8 @@ import type { KubernetesObject } from '@gyropilot/api'
  */
 export class OrphanedOwners {
   readonly #max: number
-  /** By uid, oldest first: when the deletion was asked for, as the server wrote it. */
-  readonly #deletionTimes = new Map<string, string>()
+  /** By uid, oldest first: when the deletion was asked for, in milliseconds by the server's clock. */
+  readonly #deletionTimes = new Map<string, number>()
 
   constructor(max: number) {
     this.#max = max
@@ -15,9 +16,12 @@ export class OrphanedOwners {
 
   /** To be called before the owner can be gone. */
   add({ metadata }: KubernetesObject): void {
-    if (metadata?.uid === undefined || metadata.deletionTimestamp === undefined) return
-    this.#deletionTimes.delete(metadata.uid)
-    this.#deletionTimes.set(metadata.uid, metadata.deletionTimestamp)
+    const { uid, deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata ?? {}
+    const endMs = parseTime(deletionTimestamp)
+    if (uid === undefined || endMs === undefined) return
+    this.#deletionTimes.delete(uid)
+    // The server writes when the grace ends.
+    this.#deletionTimes.set(uid, endMs - Number(deletionGracePeriodSeconds) * 1000)
     if (this.#deletionTimes.size <= this.#max) return
     for (const oldest of this.#deletionTimes.keys()) {
       this.#deletionTimes.delete(oldest)
@@ -25,12 +29,9 @@ export class OrphanedOwners {
     }
   }
 
-  /**
-   * Whether the object was there when its owner's deletion was asked for. Both times are the server's and have one form, in
-   * which the order of texts is that of times. Of one second: it was.
-   */
+  /** Whether the object was there when its owner's deletion was asked for. Both times are the server's. Of one second: it was. */
   leftBehind({ metadata }: KubernetesObject, ownerUid: string): boolean {
-    const deletedAt = this.#deletionTimes.get(ownerUid)
-    return deletedAt !== undefined && (metadata?.creationTimestamp ?? '') <= deletedAt
+    const deletedMs = this.#deletionTimes.get(ownerUid)
+    return deletedMs !== undefined && (parseTime(metadata?.creationTimestamp) ?? 0) <= deletedMs
   }
 }

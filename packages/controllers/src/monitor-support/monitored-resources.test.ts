@@ -93,4 +93,5 @@ test('resources are the same by what they are', () => {
   assert.ok(!sameResources(mapOf(pods), mapOf(pods, deployments)))
   assert.ok(!sameResources(mapOf(pods, deployments), mapOf(pods)))
   assert.ok(!sameResources(mapOf(pods, configmaps), mapOf(pods, deployments)))
+  assert.ok(!sameResources(mapOf(pods), mapOf({ ...pods, kind: 'Capsule' })))
 })

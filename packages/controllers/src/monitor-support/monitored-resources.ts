@@ -50,6 +50,7 @@ export function withoutResources(
   return new Map([...resources].filter(([, type]) => !ignored.has(groupResourceOf(type))))
 }
 
+/** Also of the same kinds: a definition may have been made anew under its plural for another one. */
 export function sameResources(one: MonitoredResources, other: MonitoredResources): boolean {
-  return one.size === other.size && [...one.keys()].every((id) => other.has(id))
+  return one.size === other.size && [...one].every(([id, { kind }]) => other.get(id)?.kind === kind)
 }

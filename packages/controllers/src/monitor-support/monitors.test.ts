@@ -105,6 +105,14 @@ test('what comes back is heard of by the handler that it had, and by another one
   assert.deepEqual(log, ['end pods', 'informer pods', 'start'])
 })
 
+test('a resource that stands for another kind all at once has a handler of that kind from then on', () => {
+  const { monitors, log } = monitoring()
+  monitors.update(mapOf(pods), signal)
+  log.length = 0
+  monitors.update(mapOf({ ...pods, kind: 'Capsule' }), signal)
+  assert.deepEqual(log, ['end pods', 'informer pods', 'start'])
+})
+
 test('those that cannot be watched are told of, the others are watched nevertheless', () => {
   const { monitors, log } = monitoring({ refusing: ['pods'] })
   assert.throws(() => monitors.update(mapOf(pods, configmaps), signal), { message: 'no pods' })

@@ -44,7 +44,7 @@ export class Monitors {
   /** Adds and ends monitors. Throws when some could not be added; the others are there nevertheless. */
   update(resources: MonitoredResources, signal: AbortSignal): void {
     for (const [id, monitor] of this.#monitors) {
-      if (resources.has(id)) continue
+      if (resources.get(id)?.kind === monitor.type.kind) continue
       this.#monitors.delete(id)
       this.#ended.set(id, monitor)
     }
