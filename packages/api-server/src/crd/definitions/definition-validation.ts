@@ -237,7 +237,7 @@ function validateVersionParts(
       )
     if (!isMine(selectable) || version['selectableFields'] === undefined) continue
     const path = `${own}.selectableFields`
-    if (selectable.perVersion && !schema.perVersion)
+    if (selectable.perVersion && (!schema.perVersion || openApi === undefined))
       errors.invalid(
         path,
         '',

@@ -13,6 +13,10 @@ function problemsOf(specs: readonly object[], jsonPath: string): readonly string
     schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
     selectableFields: [{ jsonPath }],
   }))
+  return problemsOfVersions(versions)
+}
+
+function problemsOfVersions(versions: readonly object[]): readonly string[] {
   const names = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' }
   const object = {
     metadata: { name: 'other.example.com' },
@@ -61,6 +65,24 @@ test('a path is followed until the first thing on it that is wrong', () => {
     assert.deepEqual(problemsOf([spec], path), [
       `spec.selectableFields[0].jsonPath: Invalid value: "${path}": is an invalid path: ${why}`,
     ])
+})
+
+test('fields of one version need a schema of that version, which an empty one is not', () => {
+  const versions = [
+    { name: 'v1', served: true, storage: true, schema: {}, selectableFields: [{ jsonPath: '.a' }] },
+    { name: 'v2', served: true, storage: false },
+  ]
+  assert.deepEqual(
+    problemsOfVersions(versions).filter((problem) => problem.includes('selectableFields')),
+    [
+      'spec.versions[0].selectableFields: Invalid value: "": may only be set when `version.schema.openAPIV3Schema` is not included',
+    ],
+  )
+  const two = versions.map((version) => ({ ...version, storage: true }))
+  assert.match(
+    problemsOfVersions(two).find((problem) => problem.includes('exactly one')) ?? '',
+    /"Schema":{"OpenAPIV3Schema":null}.*"Name":"v2".*"Schema":null/,
+  )
 })
 
 test('fields that all versions share need a schema that they share', () => {

@@ -41,8 +41,9 @@ export function internalVersions(spec: Stored): unknown {
 }
 
 function internalValidation(validation: Stored | undefined): unknown {
-  const schema: Schema | undefined = validation?.['openAPIV3Schema']
-  return schema === undefined ? null : { OpenAPIV3Schema: internalSchema(schema) }
+  if (validation === undefined) return null
+  const schema: Schema | undefined = validation['openAPIV3Schema']
+  return { OpenAPIV3Schema: schema === undefined ? null : internalSchema(schema) }
 }
 
 function internalSubresources(subresources: Stored | undefined): unknown {
