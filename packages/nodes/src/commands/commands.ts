@@ -36,6 +36,7 @@ import { sysctl } from './sysctl-command.ts'
 import { noOptions, readOptions } from '../shell/options.ts'
 import { readNamed, wordCount } from './text-commands.ts'
 import { rev, tr } from './translate-command.ts'
+import { umask } from './umask-command.ts'
 import { exportVariables, read, unset } from './variable-commands.ts'
 
 /** Of an input whose file has no limit. */
@@ -176,6 +177,7 @@ const sh: Command = async (given) => {
     ...given,
     options,
     folder: { ...given.folder },
+    place: { ...given.place, files: given.place.files.forChild() },
     environment,
     variables: environment,
   }
@@ -368,6 +370,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['touch', touch],
   ['tr', tr],
   ['true', () => 0],
+  ['umask', umask],
   ['uname', uname],
   ['unset', unset],
   ['wc', wordCount],

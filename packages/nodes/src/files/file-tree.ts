@@ -35,9 +35,10 @@ interface MountStatus {
   readonly usedBytes: number
 }
 
-interface RootOptions {
+interface TreeOptions {
   readonly readOnly?: boolean
   readonly isKept?: (path: string) => boolean
+  readonly umask?: number
 }
 
 interface FileStatus {
@@ -52,23 +53,38 @@ interface FileStatus {
 
 /** Of the disk of a node, for those who ask. */
 const DISK_BYTES = 100 * 2 ** 30
-const FOLDER_MODE = 0o755
-const FILE_MODE = 0o644
+/** With which what is made is 0755 and 0644, as what nobody describes is. */
+const USUAL_UMASK = 0o022
+const FOLDER_MODE = 0o777
+const FILE_MODE = 0o666
 
 export class FileTree {
   readonly #root: Mount
   readonly #isKept: (path: string) => boolean
   readonly #mounts: readonly Mount[]
+  /** Permissions that files and folders which are made here do not get. */
+  umask: number
 
   /** `readOnly` is the image's own, but for paths that `isKept` names: they are mounted over it. */
   constructor(
     root: FileStore,
     mounts: readonly Mount[],
-    { readOnly = false, isKept = () => false }: RootOptions = {},
+    { readOnly = false, isKept = () => false, umask = USUAL_UMASK }: TreeOptions = {},
   ) {
+    this.umask = umask
     this.#root = { path: '', store: root, subPath: '', readOnly, type: 'overlay' }
     this.#isKept = isKept
     this.#mounts = mounts.toSorted((a, b) => b.path.length - a.path.length)
+  }
+
+  /** The same files for a process below this one: the umask that it sets is its own. */
+  forChild(): FileTree {
+    const { store, readOnly } = this.#root
+    return new FileTree(store, this.#mounts, {
+      readOnly,
+      isKept: this.#isKept,
+      umask: this.umask,
+    })
   }
 
   /** What is mounted, by path. */
@@ -114,7 +130,7 @@ export class FileTree {
     const known = isFolder && path === mount.path ? mount.store.attributesOf('') : {}
     const { mode, uid, gid } = { ...known, ...mount.store.attributesOf(key) }
     return {
-      mode: mode ?? (isFolder ? FOLDER_MODE : FILE_MODE),
+      mode: mode ?? (isFolder ? FOLDER_MODE : FILE_MODE) & ~USUAL_UMASK,
       uid: uid ?? 0,
       gid: gid ?? 0,
       isFolder,
@@ -142,7 +158,9 @@ export class FileTree {
     const { store, key } = this.#writable(path)
     if (this.isFolder(path)) throw new FileError('Is a directory')
     if (!this.isFolder(parent(path))) throw new FileError('No such file or directory')
+    const isNew = !this.exists(path)
     store.set(key, bytes)
+    if (isNew && this.umask !== USUAL_UMASK) store.describe(key, { mode: FILE_MODE & ~this.umask })
   }
 
   /** To write: it is made when it is not there, and emptied unless it is kept. What is made for each reader stays as it is now. */
@@ -178,7 +196,10 @@ export class FileTree {
     if (!withParents && !this.isFolder(parent(path)))
       throw new FileError('No such file or directory')
     const { store, key } = this.#writable(path)
+    if (this.umask === USUAL_UMASK) return store.makeFolder(key)
+    if (!this.exists(parent(path))) this.makeFolder(parent(path), true)
     store.makeFolder(key)
+    store.describe(key, { mode: FOLDER_MODE & ~this.umask })
   }
 
   /** A folder with all that is in it. */

@@ -235,7 +235,7 @@ function inSubshell(task: Shell, act: (own: Shell) => Promise<number>): Promise<
     variables,
     folder: { ...task.folder },
     options: { ...task.options },
-    place: { ...task.place, onTrap: undefined },
+    place: { ...task.place, files: task.place.files.forChild(), onTrap: undefined },
     defined: task.defined.copy(),
     loops: 0,
   }
