@@ -36,7 +36,8 @@ export const move: Command = (task) =>
     return undefined
   })
 
-async function put(files: FileTree, from: string, to: string): Promise<void> {
+/** A file, or a folder with all that is in it. */
+export async function put(files: FileTree, from: string, to: string): Promise<void> {
   if (!files.isFolder(from)) return files.write(to, await files.read(from))
   files.makeFolder(to, true)
   for (const name of files.list(from)) await put(files, `${from}/${name}`, `${to}/${name}`)

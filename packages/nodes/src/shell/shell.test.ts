@@ -361,7 +361,7 @@ test('files and folders are made, listed and removed', async () => {
 test('what tar packs, tar unpacks: kubectl cp', async () => {
   const files = place()
   await script(
-    `mkdir -p /tmp/d/e; echo one > /tmp/d/a; echo ${'x'.repeat(90)} > /tmp/d/e/${'n'.repeat(120)}`,
+    `mkdir -p /tmp/d/e /copy; echo one > /tmp/d/a; echo ${'x'.repeat(90)} > /tmp/d/e/${'n'.repeat(120)}`,
     files,
   )
   const archive: Uint8Array[] = []
@@ -401,10 +401,12 @@ test('a command that nobody knows is told apart from one that fails', async () =
   )
 })
 
+const PLAIN_FILE = { kind: 'file', target: '', mode: 0o644, uid: 0, gid: 0, timeMs: 0 } as const
+
 /** `count` files in folders of a hundred. */
 function archiveOf(count: number, bytes: Uint8Array): Uint8Array {
   const parts = Array.from({ length: count }, (_, i) =>
-    packEntry({ name: `d${Math.floor(i / 100)}/f${i}`, folder: false, bytes }, 0),
+    packEntry({ ...PLAIN_FILE, name: `d${Math.floor(i / 100)}/f${i}` }, bytes),
   )
   return Buffer.concat([...parts, TAR_END])
 }
