@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Clock, Timer } from '@gyropilot/foundation'
+import { virtualClock } from '@gyropilot/foundation/testing'
 import { statusOfEnd } from '../kubelets/command-end.ts'
 import { SpdyConnection, type SpdyStream } from './spdy-connection.ts'
 import { DICTIONARY, HeaderReader, HeaderWriter } from './spdy-headers.ts'
@@ -106,16 +108,22 @@ class Client {
   }
 }
 
-const echoAtPort80 = (connection: SpdyConnection): ((stream: SpdyStream) => void) =>
-  servePorts(connection, {
-    kind: 'ports',
-    ports: [],
-    async forward(port, { input, output }) {
-      if (port !== 80) return `nothing at ${port}`
-      for await (const chunk of input) await output(chunk)
-      return undefined
+const echo = (connection: SpdyConnection, clock: Clock): ((stream: SpdyStream) => void) =>
+  servePorts(
+    connection,
+    {
+      kind: 'ports',
+      ports: [],
+      async forward(port, { input, output }) {
+        if (port !== 80) return `nothing at ${port}`
+        for await (const chunk of input) await output(chunk)
+        return undefined
+      },
     },
-  })
+    clock,
+  )
+const echoAtPort80 = (connection: SpdyConnection): ((stream: SpdyStream) => void) =>
+  echo(connection, virtualClock())
 
 test('the dictionary has the length that the protocol gives it', () => {
   assert.equal(DICTIONARY.length, 1423)
@@ -223,6 +231,49 @@ test('ports: every pair of streams is a connection; what cannot be served says s
   assert.equal(client.text(1), '')
   assert.equal(client.text(5), 'nothing at 81')
   assert.ok([1, 3, 5, 7].every((id) => client.closed(id)))
+})
+
+test('ports: the first stream of a pair waits for the second for 30 s', async () => {
+  const clock = virtualClock()
+  const client = new Client((connection) => echo(connection, clock))
+  await client.open(1, { streamType: 'error', port: '80', requestID: '0' })
+  await client.open(3, { streamType: 'data', port: '80', requestID: '1' })
+  await client.frames(2)
+  await clock.advance(29_999)
+  await client.open(5, { streamType: 'error', port: '80', requestID: '1' })
+  client.data(3, 'ping', FIN)
+  await client.frames(6)
+  assert.deepEqual([client.text(3), client.text(1)], ['ping', ''])
+  await clock.advance(1)
+  await client.frames(8)
+  assert.equal(client.text(1), '(request=0) timed out waiting for streams')
+  assert.ok(client.closed(1))
+  // Its number is free, and the request begins anew.
+  await client.open(1, { streamType: 'error', port: '81', requestID: '0' })
+  await client.open(7, { streamType: 'data', port: '81', requestID: '0' })
+  const frames = await client.frames(13)
+  assert.ok(!frames.some(({ type }) => type === RST_STREAM))
+  client.control(GOAWAY, Buffer.alloc(8))
+})
+
+test('ports: who is gone leaves no timer behind', async () => {
+  const timers = new Set<Timer>()
+  const clock: Clock = {
+    nowMs: () => 0,
+    monotonicMs: () => 0,
+    turnMs: () => 0,
+    after: () => {
+      const timer: Timer = { cancel: () => void timers.delete(timer) }
+      timers.add(timer)
+      return timer
+    },
+  }
+  const client = new Client((connection) => echo(connection, clock))
+  await client.open(1, { streamType: 'error', port: '80', requestID: '0' })
+  await client.frames(1)
+  assert.equal(timers.size, 1)
+  client.connection.close()
+  assert.equal(timers.size, 0)
 })
 
 test('older protocols, and none, end with the text of a failure; nothing tells of success', async () => {

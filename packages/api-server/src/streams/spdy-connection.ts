@@ -105,6 +105,12 @@ export class SpdyConnection {
     return this.#work
   }
 
+  /** Nobody reads it any more: what the client still sends on it is dropped. */
+  forget(stream: SpdyStream): void {
+    this.#streams.get(stream.id)?.input.end()
+    this.#streams.delete(stream.id)
+  }
+
   /** The peer is gone, or the work is done. */
   close(): void {
     if (this.#gone.signal.aborted) return

@@ -1,4 +1,5 @@
 /** Commands and ports over SPDY/3.1: which streams a client opens, and what flows on them. */
+import type { Clock, Timer } from '@gyropilot/foundation'
 import { endOf, statusOfEnd, textOfEnd } from '../kubelets/command-end.ts'
 import type { SpdyConnection, SpdyStream } from './spdy-connection.ts'
 import type { ConnectionTarget } from '../kubelets/connection-target.ts'
@@ -52,12 +53,25 @@ export function serveCommand(
   }
 }
 
+/** For the second stream of a pair, as a kubelet waits for it. */
+const PAIR_TIMEOUT_MS = 30_000
+
+interface Pair {
+  readonly error?: SpdyStream | undefined
+  readonly data?: SpdyStream | undefined
+  readonly timeout: Timer
+}
+
 /** Streams come in pairs of one request: data, and an error stream that carries a text when the port cannot be served. */
 export function servePorts(
   connection: SpdyConnection,
   { forward }: Extract<ConnectionTarget, { kind: 'ports' }>,
+  clock: Clock,
 ): (stream: SpdyStream) => void {
-  const waiting = new Map<string, { error?: SpdyStream; data?: SpdyStream }>()
+  const waiting = new Map<string, Pair>()
+  connection.signal.addEventListener('abort', () => {
+    for (const { timeout } of waiting.values()) timeout.cancel()
+  })
   const serve = async (port: number, error: SpdyStream, data: SpdyStream): Promise<void> => {
     const { input } = data
     const output = (bytes: Uint8Array): Promise<void> => data.write(bytes)
@@ -71,15 +85,27 @@ export function servePorts(
     await data.close()
     await error.close()
   }
+  const giveUp = async (id: string): Promise<void> => {
+    const { error, data } = waiting.get(id)!
+    waiting.delete(id)
+    await error?.write(Buffer.from(`(request=${id}) timed out waiting for streams`))
+    for (const stream of [data, error]) {
+      if (stream === undefined) continue
+      await stream.close()
+      connection.forget(stream)
+    }
+  }
   return (stream) => {
     const id = stream.headers.get('requestid') ?? ''
-    const pair = waiting.get(id) ?? {}
+    const isError = stream.headers.get('streamtype') === 'error'
+    const timeout = waiting.get(id)?.timeout ?? clock.after(PAIR_TIMEOUT_MS, () => void giveUp(id))
+    const pair = { ...waiting.get(id), [isError ? 'error' : 'data']: stream, timeout }
     waiting.set(id, pair)
-    if (stream.headers.get('streamtype') === 'error') pair.error = stream
-    else pair.data = stream
-    if (pair.error === undefined || pair.data === undefined) return
+    const { error, data } = pair
+    if (error === undefined || data === undefined) return
+    timeout.cancel()
     waiting.delete(id)
-    void serve(Number(pair.data.headers.get('port')), pair.error, pair.data)
+    void serve(Number(data.headers.get('port')), error, data)
   }
 }
 

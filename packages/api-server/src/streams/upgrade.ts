@@ -70,7 +70,7 @@ async function connect(
   if (answer.body.kind !== 'connection') return refuse(socket, answer)
   const { target } = answer.body
   if (wanted === 'websocket') await acceptWebSocket(request, socket, head, target, clock)
-  else if (wanted === SPDY) acceptSpdy(request, socket, head, target)
+  else if (wanted === SPDY) acceptSpdy(request, socket, head, target, clock)
   else await refuse(socket, refusal(`unable to upgrade: ${JSON.stringify(wanted)} is not known`))
 }
 
@@ -149,7 +149,8 @@ async function acceptWebSocket(
     return refuse(socket, refusal('query parameter "port" is required'))
   const sessions = await import('./web-socket.ts')
   await handshake(request, socket, head, protocol, (webSocket) => {
-    if (form === undefined) sessions.tunnelPortsOverWebSocket(webSocket, target as PortTarget)
+    if (form === undefined)
+      sessions.tunnelPortsOverWebSocket(webSocket, target as PortTarget, clock)
     else if (target.kind === 'ports') void sessions.servePortsOverWebSocket(webSocket, target, form)
     else if (target.kind === 'command')
       void sessions.serveCommandOverWebSocket(webSocket, target, form, clock)
@@ -249,6 +250,7 @@ function acceptSpdy(
   socket: Duplex,
   head: Buffer,
   target: ConnectionTarget,
+  clock: Clock,
 ): void {
   if (target.kind === 'refused') {
     void refuseAsKubelet(socket, target.why)
@@ -279,7 +281,7 @@ function acceptSpdy(
   const session =
     target.kind === 'command'
       ? serveCommand(connection, target, protocol)
-      : servePorts(connection, target)
+      : servePorts(connection, target, clock)
   socket.on('data', (chunk: Buffer) => {
     socket.pause()
     void connection.receive(chunk).then(() => socket.resume())

@@ -95,13 +95,13 @@ export async function refuseOverWebSocket(
   leave(socket)
 }
 
-export function tunnelPortsOverWebSocket(socket: WebSocket, target: Ports): void {
+export function tunnelPortsOverWebSocket(socket: WebSocket, target: Ports, clock: Clock): void {
   const sink: ByteSink = {
     write: (bytes) => sendBytes(socket, bytes),
     end: () => leave(socket),
   }
   const connection: SpdyConnection = new SpdyConnection(sink, (stream) => ports(stream))
-  const ports = servePorts(connection, target)
+  const ports = servePorts(connection, target, clock)
   socket.on('message', (message: Buffer) => {
     socket.pause()
     void connection.receive(message).then(() => socket.resume())
