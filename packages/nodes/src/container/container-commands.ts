@@ -18,6 +18,7 @@ import type { Machine } from '../shell/machine.ts'
 import type { Incoming, Network } from '../shell/network.ts'
 import { FileTree, absolute } from '../files/file-tree.ts'
 import { Input, inputOf } from '../shell/input.ts'
+import { readsCommands } from '../shell/options.ts'
 import { Keyboard } from './keyboard.ts'
 import { typedLines } from './line-discipline.ts'
 import { orMissing } from './missing.ts'
@@ -112,9 +113,9 @@ export async function runInContainer(
   }
 }
 
-/** An interactive shell writes its own carriage returns. */
-function isShell(command: readonly string[]): boolean {
-  return command.length === 1 && /(^|\/)(sh|ash|bash)$/.test(command[0]!)
+/** An interactive shell writes its own carriage returns; its options say nothing of what it runs. */
+function isShell([name = '', ...args]: readonly string[]): boolean {
+  return /(^|\/)(sh|ash|bash)$/.test(name) && readsCommands(args)
 }
 
 interface ProgramWatch extends Pick<Surroundings, 'guestbook' | 'onTrap'> {

@@ -28,6 +28,14 @@ const NAMES: Readonly<Record<string, keyof ShellOptions>> = {
 }
 /** Known, and without a meaning here. */
 const IDLE = /^(?:[cfhilsvB]|verbose)$/
+const IDLE_WORD = /^--(?:login|noprofile|norc|posix)$/
+
+/** Of a shell without a script: commands come from its input. */
+export function readsCommands(args: readonly string[]): boolean {
+  const known = readOptions(args, noOptions())
+  if ('unknown' in known) return false
+  return known.letters.includes('s') || (known.rest.length === 0 && !known.letters.includes('c'))
+}
 
 /**
  * Reads the options that words begin with into `options`; answers the words after them and the letters that were there, or
@@ -39,8 +47,10 @@ export function readOptions(
 ): { readonly rest: readonly string[]; readonly letters: string } | { readonly unknown: string } {
   let letters = ''
   let at = 0
-  for (; /^[-+][A-Za-z]+$/.test(words[at] ?? ''); at++) {
+  for (; /^[-+][A-Za-z]+$|^--[a-z]+$/.test(words[at] ?? ''); at++) {
     const word = words[at]!
+    if (IDLE_WORD.test(word)) continue
+    if (word.startsWith('--')) return { unknown: word }
     const on = word.startsWith('-')
     for (const letter of word.slice(1)) {
       const name = letter === 'o' ? (words[++at] ?? '') : letter
