@@ -2,10 +2,11 @@
 import { Return } from './definitions.ts'
 import type { Shell } from './definitions.ts'
 
-/** Variables are those of the whole script: most scripts do not mind. */
-export function local(args: readonly string[], { environment }: Shell): number {
+/** Of the function that runs, and of what it calls. */
+export function local(args: readonly string[], { defined, environment }: Shell): number {
   for (const arg of args) {
     const [name = '', ...value] = arg.split('=')
+    defined.keep(name, environment)
     environment.set(name, value.join('='))
   }
   return 0

@@ -38,7 +38,15 @@ for (const [script, expected] of [
   ['function f { echo f; }; f', 'f\n'],
   ['function f() { echo f; }; f | cat', 'f\n'],
   ['f() ( cd /; A=1 ); f; echo "[$A]"', '[]\n'],
-  ['f() { A=1; local B=2; }; f; echo "$A$B"', '12\n'],
+  ['f() { A=1; local B=2; echo "$A$B"; }; B=3; f; echo "$A$B"', '12\n13\n'],
+  // Unset again, in each call anew, and seen by what is called.
+  [
+    'f() { local A=$1 A=$1$1; g; }; g() { echo "<$A>"; A=g; }; f x; f y; echo "[${A-unset}]"',
+    '<xx>\n<yy>\n[unset]\n',
+  ],
+  ['f() { local n=$1; [ $n = 0 ] || f $((n-1)); echo $n; }; f 2', '0\n1\n2\n'],
+  ['f() { local A=1; return 3; }; A=0; f; echo $? $A', '3 0\n'],
+  ['f() { (local A=1); echo "[$A]"; }; A=0; f; local B=2; echo $B', '[0]\n2\n'],
   ['f() { return 3; echo no; }; f; echo $?', '3\n'],
   ['f() { false; return; }; f || echo failed', 'failed\n'],
   ['f() { for a in 1 2; do return 4; done; }; f; echo $?', '4\n'],

@@ -17,6 +17,8 @@ export class Definitions {
   /** `$1` and so on, of the script or of the function that is called. */
   parameters: readonly string[]
   #calls = 0
+  /** What goes back to what it was when the function that runs ends. Undefined: none runs. */
+  #locals: Map<string, () => void> | undefined
   /** What goes on in the background, by its number. */
   readonly #jobs = new Map<number, Promise<number>>()
   /** Shared by all shells within one another. */
@@ -92,14 +94,26 @@ export class Definitions {
     if (this.#failure !== undefined) throw this.#failure
   }
 
+  /** Until the end of the function that runs it has a value of its own. */
+  keep(name: string, variables: Map<string, string>): void {
+    if (this.#locals === undefined || this.#locals.has(name)) return
+    const before = variables.get(name)
+    this.#locals.set(name, () => {
+      if (before === undefined) variables.delete(name)
+      else variables.set(name, before)
+    })
+  }
+
   /** `undefined`: too many are within one another. */
   async call(
     parameters: readonly string[],
     act: () => Promise<number>,
   ): Promise<number | undefined> {
     if (this.#calls >= MOST_CALLS) return undefined
-    const outer = this.parameters
+    const [outer, outerLocals] = [this.parameters, this.#locals]
+    const locals = new Map<string, () => void>()
     this.parameters = parameters
+    this.#locals = locals
     this.#calls++
     try {
       return await act()
@@ -109,6 +123,8 @@ export class Definitions {
     } finally {
       this.#calls--
       this.parameters = outer
+      this.#locals = outerLocals
+      for (const restore of locals.values()) restore()
     }
   }
 }
