@@ -53,9 +53,9 @@ class Parser {
       } else if (operator === '|') {
         throw this.#unexpected()
       } else if (operator === '&') {
-        const last = steps.pop()
-        if (last === undefined) throw this.#unexpected()
-        steps.push({ ...last, inBackground: true })
+        if (!isJoinable) throw this.#unexpected()
+        const joined = steps.splice(steps.findLastIndex(({ when }) => when === ';'))
+        steps.push(inBackground(joined))
         isJoinable = false
         this.#at++
       } else if (operator === '&&' || operator === '||') {
@@ -299,4 +299,12 @@ function assignmentOf(word: Word): { name: string; value: Word } | undefined {
   const match = /^([A-Za-z_]\w*)=(.*)$/s.exec(first.text)
   if (match === null) return undefined
   return { name: match[1]!, value: [{ text: match[2]! }, ...word.slice(1)] }
+}
+
+/** What `&&` and `||` join goes there together: none of it holds up the script. */
+function inBackground(joined: readonly Step[]): Step {
+  const [only] = joined
+  if (joined.length === 1) return { ...only!, inBackground: true }
+  const group = { group: joined, isSubshell: false }
+  return { when: ';', isInverted: false, pipeline: [group], inBackground: true }
 }
