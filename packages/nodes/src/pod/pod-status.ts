@@ -19,6 +19,7 @@ export function podStatusOf(
   { hostIps }: NodeAddresses,
   nowMs: number,
 ): PodStatus {
+  if (local.isRejected) return rejectedStatusOf(pod, local)
   const phase = phaseOf(pod, local)
   const { ips } = local
   const stored = pod.status ?? {}
@@ -33,6 +34,18 @@ export function podStatusOf(
     ...(ips.length === 0 ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
     ...containerStatusesOf(pod, local),
     ...resourcesOf(pod, local),
+  }
+}
+
+/** Only that and why: what others say of the pod stays, and of the node's own conditions there are none. */
+function rejectedStatusOf(pod: Pod, local: LocalPod): PodStatus {
+  const { conditions, startTime } = pod.status ?? {}
+  return {
+    ...local.failure,
+    phase: 'Failed',
+    observedGeneration: pod.metadata?.generation,
+    startTime: startTime ?? formatTime(local.startedAtMs),
+    ...(conditions === undefined ? {} : { conditions: conditions.filter(isForeign) }),
   }
 }
 
@@ -103,6 +116,10 @@ const OWNED = [
 const DISRUPTED = 'DisruptionTarget'
 const RESTARTING = 'AllContainersRestarting'
 
+function isForeign({ type }: PodCondition): boolean {
+  return !OWNED.includes(type) && type !== RESTARTING && !RESIZE.includes(type)
+}
+
 type Verdict = { readonly status: boolean; readonly reason?: string; readonly message?: string }
 
 function conditionsOf(
@@ -114,11 +131,7 @@ function conditionsOf(
   const stored = pod.status?.conditions ?? []
   const isEvicted = local.isEvicted && isTerminal(phase)
   const foreign = stored.filter(
-    ({ type }) =>
-      !OWNED.includes(type) &&
-      type !== RESTARTING &&
-      !(isEvicted && type === DISRUPTED) &&
-      !RESIZE.includes(type),
+    (condition) => isForeign(condition) && !(isEvicted && condition.type === DISRUPTED),
   )
   const containersReady = containersReadyOf(local, phase)
   const verdicts: Record<string, Verdict> = {

@@ -198,7 +198,8 @@ export class PodWorker {
 
   /** Refused by the node: Failed, and never started. */
   reject(reason: string, message: string): void {
-    this.#local.failure = { reason, message: `Pod was rejected: ${message}` }
+    const failure = { reason, message: `Pod was rejected: ${message}` }
+    Object.assign(this.#local, { failure, isRejected: true })
     this.#node.recorder.record({ regarding: this.#writer.stored, type: 'Warning', reason, message })
     this.#begin(async () => {
       await this.#writer.flush()

@@ -110,6 +110,8 @@ export interface LocalPod {
   ending: boolean
   /** Rejected, past its deadline or evicted. */
   failure: { readonly reason: string; readonly message: string } | undefined
+  /** Its node did not take it: it never ran here. */
+  isRejected: boolean
   /** Its node ended it, as it took too much. */
   isEvicted: boolean
   resize: ResizeState
@@ -146,6 +148,7 @@ export function localPod(pod: Pod, nowMs: number): LocalPod {
     initReruns: 'none',
     ending: false,
     failure: undefined,
+    isRejected: false,
     isEvicted: false,
     resize: {},
   }
