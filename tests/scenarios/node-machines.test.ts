@@ -79,6 +79,34 @@ scenario(
 )
 
 scenario(
+  'after a reboot init containers of a pod that does not restart always are told of when they have ended again',
+  async (world) => {
+    const base = pod('batch')
+    const init = { name: 'i', image: 'busybox', command: ['sleep', '30'] }
+    const spec = {
+      ...base.spec!,
+      nodeName: 'node-1',
+      restartPolicy: 'OnFailure',
+      initContainers: [init],
+    } as const
+    await world.of(resources.pods).create({ ...base, spec })
+    await world.advance(40_000)
+    assert.ok(isPodReady(await podNamed(world, 'batch')))
+    await tell(world, ['node-1'], 'stopped: true')
+    await world.advance(60_000)
+    await tell(world, ['node-1'], null)
+    await world.advance(20_000)
+    const [during] = (await podNamed(world, 'batch')).status!.initContainerStatuses!
+    assert.deepEqual([during?.restartCount, during?.state?.terminated?.exitCode], [0, 0])
+    await world.advance(20_000)
+    const after = await podNamed(world, 'batch')
+    const [status] = after.status!.initContainerStatuses!
+    assert.deepEqual([status?.restartCount, status?.lastState?.terminated?.exitCode], [1, 0])
+    assert.ok(isPodReady(after))
+  },
+)
+
+scenario(
   'a pod that was deleted while its machine was off goes when it is on again',
   async (world) => {
     const base = pod('web')

@@ -109,6 +109,7 @@ export { hostPortsConflict, hostPortsOf } from './pods/host-ports.ts'
 export {
   RESTART_ALL_CONTAINERS,
   mayRestartAllContainers,
+  mayStartAgain,
   restartActionFor,
 } from './pods/restart-rules.ts'
 export { SAFE_SYSCTLS } from './pods/safe-sysctls.ts'

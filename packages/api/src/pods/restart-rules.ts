@@ -30,6 +30,17 @@ export function restartActionFor(
   return rule?.action
 }
 
+/** Whether a container that ended with this code may run or wait again: init containers too, what they do besides is left to the node. */
+export function mayStartAgain(
+  container: Ruled & { readonly restartPolicy?: string | undefined },
+  podPolicy: string | undefined,
+  exitCode: number,
+): boolean {
+  if (restartActionFor(container, exitCode) !== undefined) return true
+  const policy = container.restartPolicy ?? podPolicy
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
+}
+
 /** Whether a rule of the pod could restart all of its containers. */
 export function mayRestartAllContainers({
   initContainers = [],

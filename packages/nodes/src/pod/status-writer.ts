@@ -7,6 +7,7 @@ import type { Pod, PodStatus } from '@gyropilot/api'
 import { StatusError, isNotFound } from '@gyropilot/client'
 import type { Client } from '@gyropilot/client'
 import type { Clock, Logger, Timer } from '@gyropilot/foundation'
+import { bringsBack } from './ended-containers.ts'
 import { statusPatch } from './status-patch.ts'
 
 const RETRY_MS = 10_000
@@ -58,7 +59,7 @@ export class StatusWriter {
     })
   }
 
-  /** Writes now, after a write in flight. True: the newest state is stored, or the pod is gone. False: it is tried again later. */
+  /** Writes now, after a write in flight. True: the newest state is stored, or the pod is gone. False: it is tried again later, or with the next change. */
   async flush(): Promise<boolean> {
     while (this.#writing !== undefined) await this.#writing
     if (this.#stopped) return true
@@ -76,7 +77,10 @@ export class StatusWriter {
   async #write(): Promise<boolean> {
     const { client, logger } = this.#options
     const { namespace, name = '', uid } = this.#stored.metadata ?? {}
-    const status = statusPatch(this.#stored.status, this.#options.status(this.#stored))
+    const wanted = this.#options.status(this.#stored)
+    // It would be refused. What ends this changes the status, and that is written.
+    if (bringsBack(this.#stored, wanted)) return false
+    const status = statusPatch(this.#stored.status, wanted)
     if (status === undefined) return true
     try {
       const answer = await client

@@ -1,5 +1,5 @@
-import type { Container, ContainerStatus, Pod, PodIP, PodSpec, PodStatus } from '@gyropilot/api'
-import { mayRestartAllContainers, restartActionFor } from '@gyropilot/api'
+import type { ContainerStatus, Pod, PodIP, PodSpec, PodStatus } from '@gyropilot/api'
+import { mayRestartAllContainers, mayStartAgain } from '@gyropilot/api'
 import type { DraftOf, StoredOf } from '../../../registry/kind-rules.ts'
 import type { FieldErrors } from '@gyropilot/schema/field-errors'
 import { invalidAll } from '@gyropilot/schema/validation/labels'
@@ -126,20 +126,9 @@ function validateTransitions(
     if (mayRestartAll && list !== 'ephemeralContainerStatuses') continue
     refuseRestarts(now[list], before[list], errors, `status.${list}`, (name, exitCode) => {
       const container = containers?.find((one) => one.name === name)
-      return container !== undefined && startsAgain(container, spec.restartPolicy, exitCode)
+      return container !== undefined && mayStartAgain(container, spec.restartPolicy, exitCode)
     })
   }
-}
-
-/** Of init containers, too: what they may do besides is left to the node. */
-function startsAgain(
-  container: StoredOf<Container>,
-  podPolicy: string | undefined,
-  exitCode: number,
-): boolean {
-  if (restartActionFor(container, exitCode) !== undefined) return true
-  const policy = container.restartPolicy ?? podPolicy
-  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
 }
 
 /** At its old place, once for each status that says that it runs or waits. */
