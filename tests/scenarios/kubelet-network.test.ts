@@ -107,6 +107,9 @@ scenario(
       /pod default\/db-1 /,
     )
     assert.equal((await outcome(world, 'nslookup db-7.db'))?.exitCode, 1)
+    const asked = `for i in $(seq 12); do wget -qO- db:5432; done ${SAYS}`
+    const answers = (await outcome(world, asked))?.said ?? ''
+    assert.match(answers, /pod default\/db-0 [^]*pod default\/db-1 |db-1 [^]*db-0 /)
   },
 )
 

@@ -24,7 +24,8 @@ export async function connect(
   const mostMs = durationMs(flags.get('timeout') || undefined, DEFAULT_TIMEOUT_MS)
   // By UDP only an answer tells that somebody is there.
   const bytes = Buffer.from(protocol === 'UDP' ? 'hostname\n' : '')
-  const reached = await reach(task, { host, port: Number(port), bytes, mostMs, protocol })
+  const wanted = { host, port: Number(port), bytes, mostMs, protocol, triesAll: true }
+  const reached = await reach(task, wanted)
   if (reached.kind === 'answered') return 0
   await task.err(
     reached.kind === 'nameless' ? `DNS: no such host ${host}\n` : `${WORDS[reached.kind]}\n`,

@@ -105,6 +105,7 @@ export const curl: Command = async (task) => {
     agent: lastOf(options, 'A') ?? 'curl',
     mostMs,
     connectMs,
+    triesAll: true,
     follows: options.has('L'),
     async connected({ host, port, path }, address) {
       if (!options.has('v')) return

@@ -13,6 +13,8 @@ interface HttpWish extends HttpRequest {
   readonly mostMs: number
   /** How long it may take until somebody takes the connection. Default: all of the time. */
   readonly connectMs?: number | undefined
+  /** Default: it asks the first address of a name alone. */
+  readonly triesAll?: boolean | undefined
   readonly follows: boolean
   /** Told of each connection before its outcome is known to the caller. */
   connected?(url: HttpUrl, address: string): Promise<void>
@@ -44,6 +46,7 @@ export async function httpExchange(task: Process, wish: HttpWish): Promise<HttpO
       mostMs: wish.mostMs,
       connectMs: wish.connectMs,
       isEncrypted: url.isEncrypted,
+      triesAll: wish.triesAll,
     })
     if ('address' in reached) await wish.connected?.(url, reached.address)
     if (reached.kind !== 'answered') return reached

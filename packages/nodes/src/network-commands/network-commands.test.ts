@@ -162,6 +162,42 @@ for (const [kind, wget, curl] of [
     assert.equal(first.mostMs, 5_000)
   })
 
+const SEVERAL: Lookup = { ...FOUND, addresses: ['10.1.0.1', '10.1.0.2', '10.1.0.3'] }
+
+test('curl and agnhost connect try all addresses of a name, in all as long as for one', async () => {
+  const exchanges: readonly Exchange[] = [{ kind: 'refused' }, { kind: 'lost' }, PAGE]
+  const given = { lookup: SEVERAL, exchanges }
+  const curl = await run(['curl', '-sw', '%{remote_ip}', '--connect-timeout', '9', 'db'], given)
+  assert.deepEqual([curl.exitCode, curl.out, curl.slept], [0, 'hello\n10.1.0.3', [3_000]])
+  const connect = await run(['/agnhost', 'connect', '--timeout=9s', 'db:80'], given)
+  assert.deepEqual([connect.exitCode, connect.slept], [0, [3_000]])
+  const none = await run(['curl', 'db'], { lookup: SEVERAL, exchanges: [{ kind: 'refused' }] })
+  assert.deepEqual([none.exitCode, none.sent.length], [7, 3])
+  // Who has taken a connection has it, and those of elsewhere are passed by.
+  const late = await run(['curl', '-m', '1', 'db'], {
+    lookup: SEVERAL,
+    exchanges: [{ kind: 'late' }],
+  })
+  assert.deepEqual([late.exitCode, late.sent.length], [28, 1])
+  const own = {
+    lookup: SEVERAL,
+    exchanges: [{ kind: 'elsewhere' } as const, PAGE],
+    isProgram: true,
+  }
+  assert.deepEqual((await run(['curl', '-s', 'db'], own)).unknown, [])
+})
+
+test('wget and nc of busybox ask the first address alone', async () => {
+  const given = { lookup: SEVERAL, exchanges: [{ kind: 'refused' } as const, PAGE] }
+  for (const words of [
+    ['wget', '-qO-', 'db'],
+    ['nc', '-z', 'db', '80'],
+  ]) {
+    const { exitCode, sent } = await run(words, given)
+    assert.deepEqual([exitCode, sent.length], [1, 1])
+  }
+})
+
 for (const [options, connectMs, mostMs] of [
   [['--connect-timeout', '2'], 2_000, Infinity],
   [['--connect-timeout', '2', '-m', '10'], 2_000, 10_000],

@@ -12,6 +12,8 @@ interface Wanted {
   /** Default: TCP. */
   readonly protocol?: Protocol | undefined
   readonly isEncrypted?: boolean | undefined
+  /** Default: it asks the first address that the name has, as busybox does. */
+  readonly triesAll?: boolean | undefined
 }
 
 export type Reached =
@@ -28,23 +30,35 @@ export type Reached =
  * Sends and waits for the answer. What nothing is known of here is told to the place first: what is elsewhere, and what the
  * container's own programs answer, which of a simulated container are guesses.
  */
-export async function reach({ place }: Process, wanted: Wanted): Promise<Reached> {
-  const { host, port, bytes, mostMs, connectMs = mostMs, protocol, isEncrypted } = wanted
-  const network = place.network!
-  const found = await network.lookup(host)
+export async function reach(task: Process, wanted: Wanted): Promise<Reached> {
+  const { host, triesAll = false, mostMs, connectMs = mostMs } = wanted
+  const { place } = task
+  const found = await place.network!.lookup(host)
   if (found.kind !== 'found') {
     if (found.kind === 'elsewhere') place.onUnknown?.(host)
     return { kind: 'nameless' }
   }
-  const address = found.addresses[0]!
+  const addresses = triesAll ? found.addresses : found.addresses.slice(0, 1)
+  // Who tries several has as long for all of them as others for one.
+  const each = { ...wanted, connectMs: connectMs / addresses.length }
+  let reached = await reachAt(task, addresses[0]!, each)
+  for (const address of addresses.slice(1)) {
+    if (reached.kind === 'answered' || reached.kind === 'late') break
+    reached = await reachAt(task, address, each)
+  }
+  if (reached.kind === 'elsewhere') place.onUnknown?.(host)
+  return reached
+}
+
+async function reachAt(
+  { place }: Process,
+  address: string,
+  { host, port, bytes, mostMs, connectMs = mostMs, protocol, isEncrypted }: Wanted,
+): Promise<Exclude<Reached, { readonly kind: 'nameless' }>> {
+  const network = place.network!
   if (network.isOwn(address)) place.onUnknown?.(`${host}:${port}`)
-  const exchange = await network.exchange(address, port, {
-    bytes,
-    mostMs,
-    protocol,
-    isEncrypted,
-  })
-  if (exchange.kind === 'elsewhere') place.onUnknown?.(host)
+  const sent = { bytes, mostMs, protocol, isEncrypted }
+  const exchange = await network.exchange(address, port, sent)
   if (exchange.kind === 'lost') await place.sleep(connectMs)
   return { ...exchange, address }
 }

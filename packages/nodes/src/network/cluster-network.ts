@@ -23,6 +23,7 @@ import type {
   Sent,
 } from '../shell/network.ts'
 import { AddressOwners, isIpv6, ofFamily } from './address-owners.ts'
+import { inAnyOrder } from './answer-order.ts'
 import { candidates, clusterName, hostsFrom, resolverFrom } from './cluster-names.ts'
 import type { ClusterName } from './cluster-names.ts'
 import { ClusterRecords, isClusterRecord } from './cluster-records.ts'
@@ -141,6 +142,8 @@ class PodNetwork implements Network {
       const known = clusterName(candidate)
       if (known === undefined) continue
       const found = await this.#resolved(candidate, known, MOST_ALIASES)
+      if (found.kind === 'found')
+        return { ...found, addresses: inAnyOrder(found.addresses, this.#options.random) }
       if (found.kind !== 'unknown') return found
       isOfCluster ||= await this.#couldBe(name, known)
     }
