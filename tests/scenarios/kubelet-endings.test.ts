@@ -221,7 +221,7 @@ for (const [what, script, preStop] of [
   ['a preStop hook that reads the token of an account that is gone', 'sleep 600', `cat ${TOKEN}`],
   [
     'a handler of TERM whose program only the real image has',
-    'trap "nginx -s quit" TERM; sleep 600',
+    'trap "nginx -s quit" TERM; sleep 600 & wait',
   ],
   ['a handler of TERM that waits beside a job', 'trap "sleep 2; exit 3" TERM; sleep 600 & wait'],
 ] as const)
@@ -266,6 +266,11 @@ for (const [script, seconds, exitCode] of [
   ['term() { sleep 4; exit 7; }; trap term TERM; while true; do sleep 1; done', 4, 7],
   ['trap "echo noted" TERM; while true; do sleep 1; done', 10, 137],
   ["trap '' TERM; sleep 600", 10, 137],
+  // A shell handles it when the command that it waits for is over.
+  ['trap "exit 7" TERM; sleep 600', 10, 137],
+  ['trap "exit 7" TERM; sleep 9; exit 1', 4, 7],
+  ['trap "exit 7" TERM; (sleep 9) | cat; exit 1', 4, 7],
+  ['trap "X=$(sleep 2)" TERM; sleep 9; exit 3', 6, 3],
   ['trap "exit 6" TERM; sleep infinity & wait', 0, 6],
   ['trap "exit 7" TERM; trap - TERM; sleep 600', 0, 0],
 ] as const)

@@ -6,6 +6,7 @@ import { graceMsOf } from './grace-time.ts'
 import type { GraceTime } from './grace-time.ts'
 import { runHook } from './lifecycle-hooks.ts'
 import type { LocalContainer, Terminated } from './local-pod.ts'
+import type { TrapHandler } from '../shell/process.ts'
 import type { RunnerServices } from './runner-services.ts'
 
 const KILLED_EXIT_CODE = 137
@@ -62,25 +63,36 @@ export class ContainerEnds {
     container.isEnding = true
     const { terminateMs, terminateExitCode, terminationIsScripted, ignoresTermination } =
       this.#behavior.container(spec, role)
-    if (trap !== undefined && !terminationIsScripted) {
-      const { clock } = this.#services
-      let exitCode: number | undefined
-      await grace.allows(async (within) => {
-        exitCode = await trap((delayMs) => sleep(clock, delayMs, within)).catch(
-          (error: unknown) => {
-            if (within.aborted) throw error
-            // A program that only the real image has, or a server that did not answer: it ends as most do.
-            return terminateExitCode
-          },
-        )
-      }, signal)
-      if (exitCode !== undefined) return exitCode
-      // It goes on.
-      await grace.passes(Infinity, signal)
-      return KILLED_EXIT_CODE
-    }
+    if (trap !== undefined && !terminationIsScripted)
+      return this.#exitCodeOfTrap(trap, grace, signal, terminateExitCode)
     const ended = await grace.passes(ignoresTermination ? Infinity : terminateMs, signal)
     return ended ? terminateExitCode : KILLED_EXIT_CODE
+  }
+
+  /** Of a program that only the real image has, or when the server did not answer, it is `otherwise`: it ends as most do. */
+  async #exitCodeOfTrap(
+    trap: TrapHandler,
+    grace: GraceTime,
+    signal: AbortSignal,
+    otherwise: number,
+  ): Promise<number> {
+    const over = new AbortController()
+    using scope = anySignal([signal, over.signal])
+    const handled = trap((delayMs) => sleep(this.#services.clock, delayMs, scope.signal)).catch(
+      (error: unknown) => {
+        if (scope.signal.aborted) throw error
+        return otherwise
+      },
+    )
+    const killed = grace.passes(Infinity, scope.signal).then(() => KILLED_EXIT_CODE)
+    handled.catch(() => {})
+    killed.catch(() => {})
+    try {
+      // Without an exit code the program goes on.
+      return (await Promise.race([handled, killed])) ?? (await killed)
+    } finally {
+      over.abort(new Error('over'))
+    }
   }
 
   /** The pod's own. */

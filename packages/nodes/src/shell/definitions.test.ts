@@ -17,6 +17,7 @@ interface Result {
 async function run(
   words: readonly string[],
   sleep: (delayMs: number) => Promise<void> = async () => {},
+  trapped: (handler: TrapHandler | undefined) => void = () => {},
 ): Promise<Result> {
   let said = ''
   let trap: TrapHandler | undefined
@@ -25,7 +26,10 @@ async function run(
   const place = {
     ...placeWith(new FileTree(new FileStore(), [])),
     sleep,
-    onTrap: (handler: TrapHandler | undefined) => void (trap = handler),
+    onTrap(handler: TrapHandler | undefined) {
+      trap = handler
+      trapped(handler)
+    },
   }
   const streams = { stdin: inputOf(new Uint8Array(0)), out: add, err: add }
   const exitCode = await runCommand(words, streams, place, new Map())
@@ -150,3 +154,49 @@ test('what a program does when it is asked to end', async () => {
   for (const script of ['trap "exit 2" INT', 'trap x TERM; trap - TERM', '(trap "exit 2" TERM)'])
     assert.equal((await run(['sh', '-c', script])).trap, undefined)
 })
+
+for (const [what, script, said, handled] of [
+  ['between two commands', 'sleep 5; echo next', 'caught\nnext\n', undefined],
+  [
+    'in a pipe, as a whole',
+    '{ sleep 5; echo in; } | cat; echo next',
+    'in\ncaught\nnext\n',
+    undefined,
+  ],
+  ['in a substitution', 'echo $(sleep 5; echo in) next', 'caught\nin next\n', undefined],
+  [
+    'in a function and a loop',
+    'f() { for i in 1 2; do sleep 5; echo $i; done; }; f',
+    'caught\n1\n2\n',
+    undefined,
+  ],
+  [
+    'before it goes on with what was set',
+    'sleep 5; [ "$X" ] && echo "X=$X"',
+    'caught\nX=1\n',
+    undefined,
+  ],
+  ['and may end the script', "trap 'exit 4' TERM; sleep 5; echo next", '(4)', 4],
+  ['but at once where it waits for jobs', 'sleep 5 & wait; echo $?', 'caught\n143\n', undefined],
+] as const)
+  test(`a signal is handled when the command in the foreground is over: ${what}`, async () => {
+    const sleeping = Promise.withResolvers<void>()
+    const ends: (() => void)[] = []
+    let trap: TrapHandler | undefined
+    const done = run(
+      ['sh', '-c', `trap 'X=1; echo caught' TERM; ${script}`],
+      () => {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        ends.push(resolve)
+        sleeping.resolve()
+        return ends.length > 1 ? Promise.resolve() : promise
+      },
+      (handler) => (trap = handler),
+    )
+    await sleeping.promise
+    const outcome = trap!(async () => {})
+    await turns()
+    ends[0]!()
+    assert.equal((await done).said, said)
+    assert.equal(await outcome, handled)
+  })

@@ -1,4 +1,5 @@
 /** What a script has said it will need: functions, what it does upon signals, and the parameters that it was given. */
+import { Exit } from './process.ts'
 import type { Process } from './process.ts'
 import type { Command } from './script.ts'
 
@@ -25,6 +26,10 @@ export class Definitions {
   readonly #processes: { last: number }
   #lastJob: number | undefined
   #failure: Error | undefined
+  /** How many commands within one another the script waits for. */
+  #foreground = 0
+  /** What is done upon signals that came meanwhile. */
+  readonly #signals: (() => Promise<void>)[] = []
   /** Of those who wait for jobs. */
   readonly #waits = new Set<(exitCode: number) => void>()
 
@@ -72,6 +77,31 @@ export class Definitions {
     const exitCode = await this.#jobs.get(number)
     this.check()
     return exitCode ?? NO_JOB_EXIT_CODE
+  }
+
+  /** A command that the script waits for. Signals that come meanwhile are handled when it is over, as in every shell. */
+  async inForeground(act: () => Promise<number>): Promise<number> {
+    this.#foreground++
+    let exitCode: number
+    try {
+      exitCode = await act()
+    } finally {
+      this.#foreground--
+    }
+    while (this.#foreground === 0 && this.#signals.length > 0) await this.#signals.shift()!()
+    return exitCode
+  }
+
+  /** At once, or when the command that the script waits for is over. An exit code that it answers ends the script. */
+  onSignal(handle: () => Promise<number | undefined>): Promise<number | undefined> {
+    if (this.#foreground === 0) return handle()
+    const handled = Promise.withResolvers<number | undefined>()
+    this.#signals.push(async () => {
+      handled.resolve(handle())
+      const exitCode = await handled.promise.catch(() => undefined)
+      if (exitCode !== undefined) throw new Exit(exitCode)
+    })
+    return handled.promise
   }
 
   /** What is waited for, unless a signal is handled before. */

@@ -115,6 +115,14 @@ async function runPipeline(
 ): Promise<number> {
   const [only] = pipeline
   if (pipeline.length === 1) return runAny(only!, task, lastExitCode)
+  return task.defined.inForeground(() => runPiped(pipeline, task, lastExitCode))
+}
+
+async function runPiped(
+  pipeline: readonly ShellCommand[],
+  task: Shell,
+  lastExitCode: number,
+): Promise<number> {
   const piped = (command: ShellCommand, streams: Partial<Process>): Promise<number> =>
     inSubshell({ ...task, ...streams }, (own) => runAny(command, own, lastExitCode))
   let { stdin } = task
@@ -158,7 +166,8 @@ async function runAny(command: ShellCommand, task: Shell, lastExitCode: number):
     return 0
   }
   const { group, isSubshell } = command
-  return isSubshell ? runSubshell(group, task, lastExitCode) : runSteps(group, task, lastExitCode)
+  if (!isSubshell) return runSteps(group, task, lastExitCode)
+  return task.defined.inForeground(() => runSubshell(group, task, lastExitCode))
 }
 
 async function runLoop(
@@ -278,7 +287,7 @@ async function named(words: readonly string[], task: Shell, lastExitCode: number
   const builtIn = BUILT_IN.get(name)
   if (builtIn !== undefined) return builtIn(args, own, lastExitCode)
   try {
-    return await run(words, task)
+    return await task.defined.inForeground(() => run(words, task))
   } catch (error) {
     if (!(error instanceof UnknownCommand)) throw error
     task.place.onUnknown?.(error.command)
@@ -334,24 +343,21 @@ function trap([script = '', ...signals]: readonly string[], task: Shell): number
 /** 128 and the number of SIGTERM. */
 const TERMINATED_EXIT_CODE = 143
 
-/** The script goes on beside it, and with what it has set; of what runs in the background it hears nothing. */
+/** With what the script has set by then. Of what runs in the background it hears nothing; a `wait` of the script is over then. */
 function handlerOf(script: string, task: Shell): TrapHandler {
-  return async (sleep) => {
-    let isOver = true
-    const exitCode = await exitCodeOf(async () => {
-      const code = await runScript(
-        script,
-        { ...task, place: { ...task.place, sleep } },
-        0,
-        task.defined.copy(),
-      )
-      isOver = false
-      return code
+  return (sleep) =>
+    task.defined.onSignal(async () => {
+      let isOver = true
+      const exitCode = await exitCodeOf(async () => {
+        const own = { ...task, place: { ...task.place, sleep } }
+        const code = await runScript(script, own, 0, task.defined.copy())
+        isOver = false
+        return code
+      })
+      if (isOver) return exitCode
+      task.defined.signalled(TERMINATED_EXIT_CODE)
+      return undefined
     })
-    if (isOver) return exitCode
-    task.defined.signalled(TERMINATED_EXIT_CODE)
-    return undefined
-  }
 }
 
 async function call(
@@ -382,7 +388,9 @@ function expanding(
     lastJob: task.defined.lastJob,
     async substitute(script) {
       const { printed, exitCode } = await taken((out) =>
-        runSubshell(script, { ...task, out, isRead: true }, lastExitCode),
+        task.defined.inForeground(() =>
+          runSubshell(script, { ...task, out, isRead: true }, lastExitCode),
+        ),
       )
       onSubstituted(exitCode)
       return Buffer.from(printed).toString().replace(/\n+$/, '')
