@@ -41,6 +41,31 @@ for (const [what, script, exitCode] of [
     one,
   )
 
+for (const [script, log] of [
+  ['trap "echo bye; exit 3" TERM; echo hi; sleep 600 & wait', 'hi\nbye\n'],
+  // Not what it would have said if nobody had asked it to end.
+  [
+    'trap S=1 TERM; until [ "$S" ]; do echo on; sleep 4; done; echo off; exit 3',
+    'on\non\non\noff\n',
+  ],
+] as const)
+  scenario(
+    `what a program says upon a signal is in its log: ${script}`,
+    async (world) => {
+      const container = {
+        ...shell(script),
+        terminationMessagePolicy: 'FallbackToLogsOnError',
+      } as const
+      await create(world, kept(podOf(container, { spec: { restartPolicy: 'Never' } })))
+      await world.advance(10_000)
+      await world.of(resources.pods).delete('p')
+      await world.advance(40_000)
+      const end = (await found(world))?.status?.containerStatuses?.[0]?.state?.terminated
+      assert.deepEqual([end?.exitCode, end?.message], [3, log])
+    },
+    one,
+  )
+
 scenario(
   'a program goes on while its preStop hook runs, and ends as it does',
   async (world) => {

@@ -310,6 +310,11 @@ export function showsFiles(words: readonly string[]): boolean {
   )
 }
 
+/** Whether a command line does something of its own upon signals: whoever runs it again does not know of any. */
+export function handlesSignals(words: readonly string[]): boolean {
+  return words.some((word) => /(?<![\w.-])trap(?![\w.-])/.test(word))
+}
+
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['[', test],
   ['[[', test],

@@ -12,7 +12,7 @@ import {
   runProgram,
 } from '../container/container-commands.ts'
 import type { PastRun, Place } from '../container/container-commands.ts'
-import { showsFiles } from '../commands/commands.ts'
+import { handlesSignals, showsFiles } from '../commands/commands.ts'
 import { isGuestbook, meetsWhatChanges } from '../commands/image-programs/agnhost-command.ts'
 import { Gathering } from '../files/gathered.ts'
 import { logsRequests } from '../answers/agnhost-server.ts'
@@ -26,6 +26,8 @@ import type { TrapHandler } from '../shell/process.ts'
 import { consoleOf } from './local-pod.ts'
 import type { LocalContainer } from './local-pod.ts'
 
+/** Programs that would print something else if they were run again for their log. */
+const LEFT_TO_ONE_RUN = [connects, handlesSignals, logsRequests, meetsWhatChanges, showsFiles]
 const RETRY_MS = 1_000
 /** What the command of a probe or a hook may print. */
 const MOST_PRINTED_BYTES = 1_048_576
@@ -69,7 +71,7 @@ export class PodPrograms {
     const { spec } = container
     const words = programOf(spec)
     if (words.length === 0) return undefined
-    const isKept = [connects, logsRequests, meetsWhatChanges, showsFiles].some((is) => is(words))
+    const isKept = LEFT_TO_ONE_RUN.some((is) => is(words))
     if (spec.stdin !== true && !isKept)
       return this.#program(container, startedAtMs, undefined, signal)
     const { clock } = this.#options
