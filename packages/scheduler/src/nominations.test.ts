@@ -32,6 +32,22 @@ test('a promise that was written ends when somebody takes it out of the status',
   assert.equal(nominations.isEmpty, true)
 })
 
+test('room is free when its promise ends otherwise than by the binding that was meant, once', () => {
+  const bound = (nodeName: string): Pod => podOf('n1', { spec: { containers: [], nodeName } })
+  const leaving = podOf('n1', { metadata: { uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } })
+  const frees = (after: Pod, before: Pod): boolean => {
+    const nominations = new Nominations()
+    nominations.observe(before, undefined)
+    return nominations.observe(after, before)
+  }
+  for (const after of [podOf(), podOf('n2'), bound('n2'), leaving])
+    assert.equal(frees(after, podOf('n1')), true)
+  for (const after of [podOf('n1'), bound('n1')]) assert.equal(frees(after, podOf('n1')), false)
+  assert.equal(frees(bound('n2'), bound('n2')), false)
+  assert.equal(frees(leaving, leaving), false)
+  assert.equal(frees(podOf('n1'), podOf()), false)
+})
+
 test('who is bound or goes has no promise', () => {
   for (const ended of [
     podOf('n1', { spec: { containers: [], nodeName: 'n2' } }),

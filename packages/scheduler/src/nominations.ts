@@ -24,22 +24,29 @@ export class Nominations {
     this.#keep({ ...pod, status }, nodeName)
   }
 
-  drop(pod: Pod): void {
+  /** False: it was promised nothing. */
+  drop(pod: Pod): boolean {
     const uid = uidOf(pod)
     const nodeName = this.#nodeOf.get(uid)
-    if (nodeName === undefined) return
+    if (nodeName === undefined) return false
     this.#nodeOf.delete(uid)
     const own = this.#byNode.get(nodeName)
     own?.delete(uid)
     if (own?.size === 0) this.#byNode.delete(nodeName)
+    return true
   }
 
-  /** A promise that is not written yet outlasts news of the pod without one; a written one ends when it is taken back. */
-  observe(pod: Pod, before: Pod | undefined): void {
-    const isWaiting = !pod.spec?.nodeName && pod.metadata?.deletionTimestamp === undefined
-    if (!isWaiting) this.drop(pod)
-    else if (pod.status?.nominatedNodeName) this.#keep(pod, pod.status.nominatedNodeName)
-    else if (before?.status?.nominatedNodeName) this.drop(pod)
+  /**
+   * A promise that is not written yet outlasts news of the pod without one; a written one ends when it is taken back. True: the room that
+   * the pod was promised is free for others, as it is not there and does not wait for it any more.
+   */
+  observe(pod: Pod, before: Pod | undefined): boolean {
+    const promised = (before && writtenPromise(before)) ?? this.#nodeOf.get(uidOf(pod))
+    const nominated = writtenPromise(pod)
+    if (nominated !== undefined) this.#keep(pod, nominated)
+    else if (!isWaiting(pod) || before?.status?.nominatedNodeName) this.drop(pod)
+    const nodeName = pod.spec?.nodeName || this.#nodeOf.get(uidOf(pod))
+    return promised !== undefined && promised !== nodeName
   }
 
   on(nodeName: string): readonly Pod[] {
@@ -59,6 +66,14 @@ export class Nominations {
     const own = this.#byNode.get(nodeName) ?? new Map<string, Pod>()
     this.#byNode.set(nodeName, own.set(uidOf(pod), pod))
   }
+}
+
+function isWaiting({ metadata, spec }: Pod): boolean {
+  return !spec?.nodeName && metadata?.deletionTimestamp === undefined
+}
+
+function writtenPromise(pod: Pod): string | undefined {
+  return isWaiting(pod) ? pod.status?.nominatedNodeName || undefined : undefined
 }
 
 function uidOf({ metadata }: Pod): string {

@@ -24,6 +24,7 @@ import { decideGroup } from './pod-groups/decide-group.ts'
 import { PodGroups } from './pod-groups/pod-groups.ts'
 import type { TriedGroup } from './pod-groups/pod-groups.ts'
 import { PodWrites, SCHEDULER_NAME } from './pod-writes.ts'
+import { priorityOf } from './preemption.ts'
 import { Preemptor } from './preemptor.ts'
 import { SchedulingQueue } from './scheduling-queue.ts'
 import { VolumeBinder } from './volumes/volume-binder.ts'
@@ -163,7 +164,7 @@ export class Scheduler {
       if (phase === 'Succeeded') this.#podGroups.observe(pod)
       return
     }
-    this.#nominations.observe(pod, before)
+    if (this.#nominations.observe(pod, before)) this.#promiseEnds(before ?? pod)
     const isLeaving = pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
@@ -191,11 +192,17 @@ export class Scheduler {
 
   #podRemoved(pod: Pod): void {
     const uid = pod.metadata?.uid ?? ''
-    this.#nominations.drop(pod)
+    const wasPromised = this.#nominations.drop(pod)
     this.#podGroups.drop(uid)
     this.#queue.remove(uid)
     this.#giveUp(uid)
     if (this.#nodes.unplace(uid)) this.#queue.moveAll()
+    else if (wasPromised) this.#promiseEnds(pod)
+  }
+
+  /** It kept those away that are not more important, as if it had been there already. */
+  #promiseEnds(pod: Pod): void {
+    this.#queue.moveThose((other) => priorityOf(other) <= priorityOf(pod))
   }
 
   #wake(): void {
