@@ -44,7 +44,7 @@ export class SchedulerWorld {
   readonly #stopped = new AbortController()
   readonly #scheduler: Scheduler
 
-  constructor() {
+  constructor(featureGates: Readonly<Record<string, boolean>> = {}) {
     this.#scheduler = new Scheduler({
       client: {
         resource: (type: Type, namespace?: string) => this.#resource(type, namespace),
@@ -56,6 +56,7 @@ export class SchedulerWorld {
       random: new SeededRandom('scheduler'),
       logger: silentLogger,
       recorder: { record: () => {} } as never,
+      featureGates,
     })
   }
 

@@ -1,6 +1,6 @@
 /** Nodes and the pods that count on them, kept up to date event by event: a try looks, and builds nothing. */
 import { deepEqual } from '@gyropilot/api'
-import type { Node, Pod } from '@gyropilot/api'
+import type { Node, Pod, TolerationOptions } from '@gyropilot/api'
 import type { NamespaceLabels } from './affinity-terms.ts'
 import { NodeInfo, ZONE } from './node-info.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -13,9 +13,14 @@ export class NodeIndex implements Snapshot {
   readonly #inclined = new Set<NodeInfo>()
   #nodes: readonly NodeInfo[] | undefined
   readonly namespaceLabels: NamespaceLabels
+  readonly tolerationOptions: TolerationOptions
 
-  constructor(namespaceLabels: NamespaceLabels = () => undefined) {
+  constructor(
+    namespaceLabels: NamespaceLabels = () => undefined,
+    tolerationOptions: TolerationOptions = {},
+  ) {
     this.namespaceLabels = namespaceLabels
+    this.tolerationOptions = tolerationOptions
   }
 
   get(name: string): NodeInfo | undefined {

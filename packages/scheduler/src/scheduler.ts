@@ -74,9 +74,11 @@ export class Scheduler {
       () => this.#wake(),
       (pod) => this.#devices.isWaiting(pod) || this.#podGroups.isWaiting(pod),
     )
-    const { informers } = options
+    const { informers, featureGates = {} } = options
     const namespaces = informers.informer(resources.namespaces).lister
-    this.#nodes = new NodeIndex((name) => namespaces.get(undefined, name)?.metadata?.labels)
+    this.#nodes = new NodeIndex((name) => namespaces.get(undefined, name)?.metadata?.labels, {
+      comparisonOperators: featureGates['TaintTolerationComparisonOperators'] === true,
+    })
     this.#volumes = new VolumeBinder({
       ...options,
       // Whatever happens to claims, volumes or classes may help a pod that waits for its volumes.

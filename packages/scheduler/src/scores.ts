@@ -17,7 +17,7 @@ export function scoreNodes(
   feasible: readonly NodeInfo[],
   group: CountedGroup | undefined,
 ): readonly number[] {
-  const taints = shares(feasible, (info) => untoleratedPreferences(pod, info))
+  const taints = shares(feasible, (info) => untoleratedPreferences(pod, info, snapshot))
   const preferred =
     pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution
   const affinity = preferred && shares(feasible, (info) => preferredAffinity(preferred, info))
@@ -64,11 +64,16 @@ function scaledSums(sums: readonly number[] | undefined): readonly number[] | un
   return sums.map((sum) => Math.floor(100 * ((sum - lowest) / (highest - lowest))))
 }
 
-function untoleratedPreferences(pod: Pod, { taints }: NodeInfo): number {
+function untoleratedPreferences(
+  { spec }: Pod,
+  { taints }: NodeInfo,
+  { tolerationOptions }: Snapshot,
+): number {
   let count = 0
-  for (const taint of taints)
-    if (taint.effect === 'PreferNoSchedule' && !isTaintTolerated(pod.spec?.tolerations, taint))
-      count++
+  for (const taint of taints) {
+    if (taint.effect !== 'PreferNoSchedule') continue
+    if (!isTaintTolerated(spec?.tolerations, taint, tolerationOptions)) count++
+  }
   return count
 }
 

@@ -1,4 +1,5 @@
 /** What scheduling sees of the cluster at one moment. */
+import type { TolerationOptions } from '@gyropilot/api'
 import type { NamespaceLabels } from './affinity-terms.ts'
 import type { NodeInfo } from './node-info.ts'
 
@@ -10,17 +11,21 @@ export interface Snapshot {
   /** Those with pods that would have others near or far. */
   readonly inclined: readonly NodeInfo[]
   readonly namespaceLabels: NamespaceLabels
+  /** How taints and tolerations are compared, by feature gates. */
+  readonly tolerationOptions: TolerationOptions
 }
 
 export function snapshotOf(
   nodes: readonly NodeInfo[],
   namespaceLabels: NamespaceLabels = () => undefined,
+  tolerationOptions: TolerationOptions = {},
 ): Snapshot {
   return {
     nodes,
     repelling: nodes.filter(({ repelling }) => repelling.size > 0),
     inclined: nodes.filter(({ inclined }) => inclined.size > 0),
     namespaceLabels,
+    tolerationOptions,
   }
 }
 
@@ -50,6 +55,10 @@ export class ChangedSnapshot implements Snapshot {
 
   get namespaceLabels(): NamespaceLabels {
     return this.#base.namespaceLabels
+  }
+
+  get tolerationOptions(): TolerationOptions {
+    return this.#base.tolerationOptions
   }
 
   get repelling(): readonly NodeInfo[] {

@@ -45,7 +45,7 @@ export function spreadScores({ pod, snapshot, feasible, group }: SpreadOf): read
     const { weight, countOf } = counting(constraint, {
       pod,
       candidates: feasible.filter((_, i) => placed[i]),
-      nodes: snapshot.nodes,
+      snapshot,
       isPlaced,
     })
     feasible.forEach((info, i) => {
@@ -70,14 +70,14 @@ interface Counted {
   readonly pod: Pod
   /** Whose domains are of interest. */
   readonly candidates: readonly NodeInfo[]
-  readonly nodes: readonly NodeInfo[]
+  readonly snapshot: Snapshot
   readonly isPlaced: (info: NodeInfo) => boolean
 }
 
 /** How many of the group are in a node's domain, and how much one of them weighs: more where there are more domains. */
 function counting(
   constraint: Constraint,
-  { pod, candidates, nodes, isPlaced }: Counted,
+  { pod, candidates, snapshot, isPlaced }: Counted,
 ): { readonly weight: number; readonly countOf: (info: NodeInfo) => number } {
   const { topologyKey, group } = constraint
   // It has one node in each domain, and its pods are those of the node.
@@ -86,9 +86,11 @@ function counting(
   // Nodes without the label are together a domain of no name.
   const domainOf = (info: NodeInfo): string => info.label(topologyKey) ?? ''
   const counts = new Map(candidates.map((info) => [domainOf(info), 0]))
+  const { nodes, tolerationOptions } = snapshot
   for (const info of nodes) {
     const count = counts.get(domainOf(info))
-    if (count === undefined || !isPlaced(info) || !isCounted(pod, constraint, info)) continue
+    if (count === undefined || !isPlaced(info)) continue
+    if (!isCounted(pod, constraint, info, tolerationOptions)) continue
     counts.set(domainOf(info), count + info.countOf(group))
   }
   return { weight: weightOf(counts.size), countOf: (info) => counts.get(domainOf(info)) ?? 0 }

@@ -37,13 +37,13 @@ const nodeUnschedulable: Filter = (pod) => {
 }
 
 const taintToleration: Filter =
-  (pod) =>
+  (pod, { tolerationOptions }) =>
   ({ taints }) => {
     if (taints.length === 0) return NONE
     const inTheWay = taints.some(
       (taint) =>
         (taint.effect === 'NoSchedule' || taint.effect === 'NoExecute') &&
-        !isTaintTolerated(pod.spec?.tolerations, taint),
+        !isTaintTolerated(pod.spec?.tolerations, taint, tolerationOptions),
     )
     return inTheWay ? ['node(s) had untolerated taint(s)'] : NONE
   }

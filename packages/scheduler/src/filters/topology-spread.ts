@@ -1,6 +1,6 @@
 /** DoNotSchedule constraints: no domain may be more than maxSkew ahead of the emptiest. Pure. */
 import { isTaintTolerated, nodeAffinityMatches } from '@gyropilot/api'
-import type { Pod, TopologySpreadConstraint } from '@gyropilot/api'
+import type { Pod, TolerationOptions, TopologySpreadConstraint } from '@gyropilot/api'
 import { podLabelsMatch } from '../label-terms.ts'
 import type { NodeInfo } from '../node-info.ts'
 import { selectedGroup } from '../counted-group.ts'
@@ -11,11 +11,11 @@ const NONE: readonly string[] = []
 const SKEWED = "node(s) didn't match pod topology spread constraints"
 export const NO_LABEL = `${SKEWED} (missing required label)`
 
-export function topologySpread(pod: Pod, { nodes }: Snapshot): NodeFilter | undefined {
+export function topologySpread(pod: Pod, snapshot: Snapshot): NodeFilter | undefined {
   const constraints = requiredConstraints(pod)
   if (constraints.length === 0) return undefined
   const counted = constraints.map((constraint) => {
-    const counts = domainCounts(pod, constraint, constraints, nodes)
+    const counts = domainCounts(pod, constraint, constraints, snapshot)
     const fewest = counts.size < (constraint.minDomains ?? 1) ? 0 : least(counts.values())
     const self = podLabelsMatch(constraint.labelSelector, pod.metadata?.labels ?? {}) ? 1 : 0
     return { constraint, counts, most: constraint.maxSkew + fewest - self }
@@ -54,14 +54,14 @@ function domainCounts(
   pod: Pod,
   constraint: TopologySpreadConstraint,
   constraints: readonly TopologySpreadConstraint[],
-  all: readonly NodeInfo[],
+  { nodes, tolerationOptions }: Snapshot,
 ): Map<string, number> {
   const group = selectedGroup(pod, constraint.labelSelector)
   const counts = new Map<string, number>()
-  for (const info of all) {
+  for (const info of nodes) {
     const domain = info.label(constraint.topologyKey)
     if (domain === undefined || !isLabelledFor(constraints, info)) continue
-    if (!isCounted(pod, constraint, info)) continue
+    if (!isCounted(pod, constraint, info, tolerationOptions)) continue
     counts.set(domain, (counts.get(domain) ?? 0) + info.countOf(group))
   }
   return counts
@@ -80,12 +80,14 @@ export function isCounted(
   pod: Pod,
   constraint: Pick<TopologySpreadConstraint, 'nodeAffinityPolicy' | 'nodeTaintsPolicy'>,
   info: NodeInfo,
+  tolerationOptions: TolerationOptions,
 ): boolean {
   const honorsAffinity = (constraint.nodeAffinityPolicy ?? 'Honor') === 'Honor'
   if (honorsAffinity && !nodeAffinityMatches(pod.spec, info.node ?? {})) return false
   if (constraint.nodeTaintsPolicy !== 'Honor') return true
   return info.taints.every(
     (taint) =>
-      taint.effect === 'PreferNoSchedule' || isTaintTolerated(pod.spec?.tolerations, taint),
+      taint.effect === 'PreferNoSchedule' ||
+      isTaintTolerated(pod.spec?.tolerations, taint, tolerationOptions),
   )
 }
