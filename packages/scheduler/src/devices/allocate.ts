@@ -196,7 +196,7 @@ class Search {
     if (consumed !== undefined && !fitsBeside(device.device, consumed, this.#shares.get(key)))
       return false
     const inUse = (other: string): boolean => this.#taken.has(other) || this.#shares.has(other)
-    return countersFit(device, inUse, this.#world.devices)
+    return countersFit(device, inUse)
   }
 
   /** Answers how to undo it. */

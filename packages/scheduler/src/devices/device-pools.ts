@@ -9,8 +9,13 @@ export interface PublishedDevice {
   readonly device: Device
   /** Where it can be used. */
   readonly place: DevicePlace
-  /** What partitions of the pool's hardware share. */
+  readonly hardware: PoolHardware
+}
+
+/** What partitions of the pool share, wherever they can be used. */
+interface PoolHardware {
   readonly counterSets: ReadonlyMap<string, CounterSet>
+  readonly partitions: readonly Device[]
 }
 
 type DevicePlace = Pick<Device, 'nodeName' | 'nodeSelector' | 'allNodes'>
@@ -51,14 +56,19 @@ export function publishedDevices(slices: readonly ResourceSlice[]): readonly Pub
 
 function devicesOf(newest: readonly ResourceSlice[]): readonly PublishedDevice[] {
   const sets = newest.flatMap(({ spec }) => spec.sharedCounters ?? [])
-  const counterSets = new Map(sets.map((set) => [set.name, set]))
+  const hardware = {
+    counterSets: new Map(sets.map((set) => [set.name, set])),
+    partitions: newest
+      .flatMap(({ spec }) => spec.devices ?? [])
+      .filter(({ consumesCounters = [] }) => consumesCounters.length > 0),
+  }
   return newest.flatMap(({ spec }) =>
     (spec.devices ?? []).map((device) => ({
       driver: spec.driver,
       pool: spec.pool.name,
       device,
       place: spec.perDeviceNodeSelection === true ? device : spec,
-      counterSets,
+      hardware,
     })),
   )
 }
