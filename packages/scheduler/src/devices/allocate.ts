@@ -15,6 +15,7 @@ import type {
   ResourceClaim,
 } from '@gyropilot/api'
 import { AllocationError } from './allocation-error.ts'
+import type { ClosedPool } from './closed-pools.ts'
 import { constraintsOf } from './constraints.ts'
 import type { Constraint } from './constraints.ts'
 import { countersFit } from './counters.ts'
@@ -25,8 +26,10 @@ import { added, consumptionOf, fitsBeside, isShared } from './shared-capacity.ts
 import type { Consumption } from './shared-capacity.ts'
 
 interface AllocationWorld {
-  /** That the node can use, in the order in which they are tried. */
+  /** That the node can use, in the order in which they are tried; none of closed pools. */
   readonly devices: readonly PublishedDevice[]
+  /** Pools of the node whose devices cannot be had: nobody knows what all devices are. */
+  readonly closedPools: readonly ClosedPool[]
   /** Keys of devices that other claims have for themselves. */
   readonly taken: ReadonlySet<string>
   /** What other claims have of shared devices, by key. */
@@ -88,6 +91,8 @@ class Search {
   }
 
   run(): readonly AllocationResult[] | undefined {
+    const [closed] = this.#world.closedPools
+    if (closed !== undefined) for (const claim of this.#claims) refuseAll(claim, closed)
     this.#most = this.#claims.map((_, claimAt) => this.#mostOf(claimAt))
     if (!this.#request(0, 0)) return undefined
     return this.#claims.map((claim, at) => resultOf(claim, this.#chosen[at]!, this.#world))
@@ -223,6 +228,15 @@ class Search {
       consumptionOf(device.device, wanted.capacity) !== undefined
     )
   }
+}
+
+/** What all devices are nobody knows then. */
+function refuseAll(claim: ResourceClaim, { id, state }: ClosedPool): void {
+  const wanted = (claim.spec.devices?.requests ?? []).flatMap(alternatives)
+  const all = wanted.find(({ allocationMode }) => allocationMode === 'All')
+  if (all === undefined) return
+  const text = `asks for all devices, but resource pool ${id} is currently ${state}`
+  throw new AllocationError(`claim ${keyOf(claim)}, request ${all.fullName}: ${text}`)
 }
 
 function isAmong(chosen: readonly Chosen[], device: PublishedDevice): boolean {

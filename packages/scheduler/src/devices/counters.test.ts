@@ -10,6 +10,7 @@ import { Selectors } from './selectors.ts'
 function givenOn(nodeName: string, slices: readonly ResourceSlice[], taken: readonly string[]) {
   const results = allocate([claim({ requests: [request('r')] })], {
     devices: devicesByNode(publishedDevices(slices))({ metadata: { name: nodeName } }),
+    closedPools: [],
     taken: new Set(taken.map((device) => `d.example.com/p/${device}`)),
     shares: new Map(),
     newShareId: () => 'share',

@@ -61,6 +61,21 @@ test('a device that is promised as an extended resource is no other pods, until 
   assert.deepEqual(client.requests, [])
 })
 
+test('devices of an invalid pool serve nobody, and the node says so', () => {
+  const { cached, handlers, reasons } = world()
+  const pool = { name: 'p', generation: 1, resourceSliceCount: 2 }
+  cached.set('resourceslices', [
+    slice('s', [{ name: 'x' }], { pool }),
+    slice('t', [{ name: 'x' }], { pool }),
+  ])
+  handlers.get('resourceslices')?.onAdd()
+  assert.deepEqual(reasons(), ['invalid resource pools were encountered'])
+  const half = slice('t', [{ name: 'y' }], { pool: { ...pool, name: 'half' } })
+  cached.set('resourceslices', [slice('s', [{ name: 'x' }]), half])
+  handlers.get('resourceslices')?.onAdd()
+  assert.deepEqual(reasons(), [])
+})
+
 test('a rule keeps pods from devices as soon as it comes, with its gate', () => {
   const rule = { metadata: { name: 'r' }, spec: { deviceSelector: {}, taint: NO_EXECUTE } }
   for (const [isOn, wanted] of [

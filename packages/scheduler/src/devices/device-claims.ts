@@ -34,6 +34,8 @@ import type { NodeInfo } from '../node-info.ts'
 import { allocate } from './allocate.ts'
 import { AllocationError } from './allocation-error.ts'
 import { ClaimWrites, isReady } from './claim-writes.ts'
+import { closedPools } from './closed-pools.ts'
+import type { ClosedPool } from './closed-pools.ts'
 import { devicesByNode, publishedDevices } from './device-pools.ts'
 import type { PublishedDevice } from './device-pools.ts'
 import {
@@ -79,6 +81,7 @@ interface ChosenWith {
 
 const CANNOT_ALLOCATE = 'cannot allocate all claims'
 const NOT_ON_NODE = 'resourceclaim not available on the node'
+const INVALID_POOLS = 'invalid resource pools were encountered'
 const LEFT_OVER = 'cannot schedule extended resource claim'
 const NONE: readonly string[] = []
 
@@ -111,6 +114,7 @@ export class DeviceClaims {
   /** The claims of pods that are being bound, by the uid of the pod, as they were when its node was chosen. */
   readonly #chosenWith = new Map<string, readonly ChosenWith[]>()
   #devicesOf: ((node: Node) => readonly PublishedDevice[]) | undefined
+  #closedPoolsOf: ((node: Node) => readonly ClosedPool[]) | undefined
   #classOfResource: ClassOfResource | undefined
   #allocated: InUse | undefined
 
@@ -136,6 +140,7 @@ export class DeviceClaims {
     }
     const slicesChanged = (): void => {
       this.#devicesOf = undefined
+      this.#closedPoolsOf = undefined
       onChange()
     }
     claims.addHandler({
@@ -238,7 +243,9 @@ export class DeviceClaims {
       if (isElsewhere) return [NOT_ON_NODE]
       const extended = this.#extendedOn(info, pod, served)
       if (extended !== undefined && leftOver !== undefined) return [LEFT_OVER]
-      return this.#canServe(claims, extended, info) ? NONE : [CANNOT_ALLOCATE]
+      if (this.#canServe(claims, extended, info)) return NONE
+      const isInvalid = this.#closedPoolsOn(info.node!).some(({ state }) => state === 'invalid')
+      return [isInvalid ? INVALID_POOLS : CANNOT_ALLOCATE]
     }
   }
 
@@ -263,17 +270,30 @@ export class DeviceClaims {
   ): ReadonlyMap<ResourceClaim, AllocationResult> | undefined {
     const open = claims.filter(({ status }) => status?.allocation === undefined)
     if (open.length === 0) return new Map()
-    this.#devicesOf ??= devicesByNode(
-      withRuleTaints(publishedDevices(this.#slices.list()), this.#taintRules?.list() ?? []),
-    )
     const results = allocate(open, {
-      devices: this.#devicesOf(node!),
+      devices: this.#devicesOn(node!),
+      closedPools: this.#closedPoolsOn(node!),
       ...this.#inUse(),
       newShareId: () => uuid(this.#shareIds),
       classes: (name) => this.#listers.classes.get(undefined, name),
       selectors: this.#selectors,
     })
     return results && new Map(results.map((result, at) => [open[at]!, result]))
+  }
+
+  #devicesOn(node: Node): readonly PublishedDevice[] {
+    this.#devicesOf ??= devicesByNode(
+      withRuleTaints(publishedDevices(this.#slices.list()), this.#taintRules?.list() ?? []),
+    )
+    const devices = this.#devicesOf(node)
+    const closed = new Set(this.#closedPoolsOn(node).map(({ id }) => id))
+    if (closed.size === 0) return devices
+    return devices.filter(({ driver, pool }) => !closed.has(`${driver}/${pool}`))
+  }
+
+  #closedPoolsOn(node: Node): readonly ClosedPool[] {
+    this.#closedPoolsOf ??= closedPools(this.#slices.list())
+    return this.#closedPoolsOf(node)
   }
 
   #inUse(): InUse {

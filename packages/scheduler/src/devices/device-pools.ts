@@ -39,6 +39,18 @@ export function keyOfPublished({ driver, pool, device }: PublishedDevice): strin
 
 /** Of pools that are whole at their newest generation: a driver that is at work on its slices will be done soon. */
 export function publishedDevices(slices: readonly ResourceSlice[]): readonly PublishedDevice[] {
+  return poolsOf(slices).flatMap(({ isWhole, newest }) => (isWhole ? devicesOf(newest) : []))
+}
+
+interface Pool {
+  readonly id: string
+  /** Of the newest generation. */
+  readonly newest: readonly ResourceSlice[]
+  readonly isWhole: boolean
+}
+
+/** In the order in which devices are tried. */
+export function poolsOf(slices: readonly ResourceSlice[]): readonly Pool[] {
   const ordered = slices.toSorted(
     (a, b) =>
       compareStrings(a.spec.driver, b.spec.driver) ||
@@ -46,11 +58,11 @@ export function publishedDevices(slices: readonly ResourceSlice[]): readonly Pub
       compareStrings(a.metadata?.name ?? '', b.metadata?.name ?? ''),
   )
   const pools = Map.groupBy(ordered, ({ spec: { driver, pool } }) => `${driver}/${pool.name}`)
-  return [...pools.values()].flatMap((ofPool) => {
+  return [...pools].map(([id, ofPool]) => {
     const generation = Math.max(...ofPool.map(({ spec }) => Number(spec.pool.generation)))
     const newest = ofPool.filter(({ spec }) => Number(spec.pool.generation) === generation)
     const isWhole = newest.length === Number(newest[0]!.spec.pool.resourceSliceCount)
-    return isWhole ? devicesOf(newest) : []
+    return { id, newest, isWhole }
   })
 }
 
@@ -73,7 +85,7 @@ function devicesOf(newest: readonly ResourceSlice[]): readonly PublishedDevice[]
   )
 }
 
-export function isUsableOn({ place }: PublishedDevice, node: Node): boolean {
+export function isUsableOn({ place }: Pick<PublishedDevice, 'place'>, node: Node): boolean {
   if (place.allNodes === true) return true
   if (place.nodeName !== undefined) return place.nodeName === node.metadata?.name
   return place.nodeSelector !== undefined && nodeSelectorMatches(place.nodeSelector, node)

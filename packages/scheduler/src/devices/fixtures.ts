@@ -8,6 +8,7 @@ import type {
   ResourceSlice,
 } from '@gyropilot/api'
 import { allocate } from './allocate.ts'
+import { closedPools } from './closed-pools.ts'
 import { publishedDevices } from './device-pools.ts'
 import { Selectors } from './selectors.ts'
 import type { Consumption } from './shared-capacity.ts'
@@ -66,6 +67,7 @@ export function allocations(
 ) {
   return allocate(claims, {
     devices: publishedDevices(slices),
+    closedPools: closedPools(slices)({ metadata: { name: 'n' } }),
     taken: new Set(taken.map((device) => `d.example.com/p/${device}`)),
     shares,
     newShareId: () => 'share',
