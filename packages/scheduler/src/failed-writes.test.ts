@@ -160,3 +160,57 @@ test('Given a pod that took the place of another in one step, then the room of t
   assert.deepEqual([world.bound, world.boundUids], [[['web-0', 'n']], ['new']])
   world.stop()
 })
+
+test('Given a pod that waits for its volume, when a more important one needs its room, then it is put back and not deleted', async () => {
+  const { world } = waitingForVolume({})
+  world.start()
+  await world.clock.advance(3_000)
+  world.set(resources.pods, asking('important', '1', { priority: 100 }))
+  await world.clock.advance(30_000)
+  assert.deepEqual([world.evicted, world.bound], [[], [['important', 'n']]])
+  const uid = asking('important', '1').metadata?.uid
+  const [preempted, failed] = world.events.filter(([name]) => name === 'user')
+  assert.deepEqual(preempted, [
+    'user',
+    'Preempted',
+    `Preempted by pod ${uid} on node n (in kube-scheduler memory).`,
+  ])
+  const text = 'running PreBind plugin "VolumeBinding": binding volumes: context canceled'
+  assert.deepEqual(failed, ['user', 'FailedScheduling', text])
+  // It looks for a node again, and goes on where there is one.
+  world.set(resources.nodes, nodeOf('m', '1'))
+  await world.clock.advance(30_000)
+  assert.equal(world.patched.findLast(([name]) => name === 'user')?.[1]?.nominatedNodeName, 'm')
+  world.stop()
+})
+
+test('Given a pod that waits for its devices, when a more important one needs its room, then it is put back and not deleted', async () => {
+  const world = new SchedulerWorld()
+  world.set(resources.nodes, nodeOf('n', '1'))
+  world.set(resources.deviceclasses, { metadata: { name: 'c' }, spec: {} } as never)
+  const device = { name: 'd', bindingConditions: ['Ready'] }
+  world.set(resources.resourceslices, slice('s', [device]) as never)
+  const wanted = claim({ requests: [request('r')] }, 'wanted')
+  const metadata = { ...wanted.metadata, namespace: 'default', resourceVersion: '1' }
+  world.set(resources.resourceclaims, { ...wanted, metadata } as never)
+  const resourceClaims = [{ name: 'device', resourceClaimName: 'wanted' }]
+  world.set(resources.pods, asking('user', '1', { resourceClaims }))
+  world.start()
+  await world.clock.advance(100)
+  const result = { request: 'r', driver: 'd.example.com', pool: 'p', device: 'd' }
+  const results = [{ ...result, bindingConditions: ['Ready'] }]
+  world.set(resources.resourceclaims, {
+    ...wanted,
+    metadata,
+    status: { allocation: { devices: { results } } },
+  } as never)
+  await world.clock.advance(3_000)
+  world.set(resources.pods, asking('important', '1', { priority: 100 }))
+  await world.clock.advance(30_000)
+  assert.deepEqual([world.evicted, world.bound], [[], [['important', 'n']]])
+  const notes = world.events.flatMap(([name, reason, note]) =>
+    name === 'user' && reason === 'FailedScheduling' ? [note] : [],
+  )
+  assert.equal(notes[0], 'running PreBind plugin "DynamicResources": context canceled')
+  world.stop()
+})

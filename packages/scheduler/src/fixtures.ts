@@ -16,6 +16,12 @@ interface Binding {
   readonly target: { readonly name: string }
 }
 
+interface RecordedEvent {
+  readonly regarding: KubernetesObject
+  readonly reason: string
+  readonly note: string
+}
+
 type Index = (object: KubernetesObject) => readonly string[]
 
 /** What the server does with a write; unset: it takes it. */
@@ -37,6 +43,7 @@ export class SchedulerWorld {
   readonly evicted: string[] = []
   readonly updated: string[] = []
   readonly patched: [podName: string, status: Pod['status']][] = []
+  readonly events: [podName: string, reason: string, note: string][] = []
   readonly answers: Answers = {}
   readonly #caches = new Map<string, Map<string, KubernetesObject>>()
   readonly #handlers = new Map<string, EventHandler<KubernetesObject>[]>()
@@ -55,7 +62,10 @@ export class SchedulerWorld {
       clock: this.clock,
       random: new SeededRandom('scheduler'),
       logger: silentLogger,
-      recorder: { record: () => {} } as never,
+      recorder: {
+        record: ({ regarding, reason, note }: RecordedEvent) =>
+          this.events.push([regarding.metadata?.name ?? '', reason, note]),
+      } as never,
       featureGates,
     })
   }

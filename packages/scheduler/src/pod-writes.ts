@@ -78,14 +78,23 @@ export class PodWrites {
     return this.#attempt('Error preempting pod', victim, async (pods, name) => {
       await patchStatus(pods, name, { metadata: { uid }, status: { conditions: [condition] } })
       await pods.delete(name, { preconditions: { uid } })
-      this.#options.recorder.record({
-        regarding: victim,
-        related: preemptor,
-        type: 'Normal',
-        reason: 'Preempted',
-        action: 'Preempting',
-        note: `Preempted by pod ${preemptor.metadata?.uid} on node ${nodeName}`,
-      })
+      this.#preempted(victim, preemptor, `on node ${nodeName}`)
+    })
+  }
+
+  /** The victim is not bound yet, and only looks for another node. */
+  putBack(victim: Pod, preemptor: Pod, nodeName: string): void {
+    this.#preempted(victim, preemptor, `on node ${nodeName} (in kube-scheduler memory).`)
+  }
+
+  #preempted(victim: Pod, preemptor: Pod, where: string): void {
+    this.#options.recorder.record({
+      regarding: victim,
+      related: preemptor,
+      type: 'Normal',
+      reason: 'Preempted',
+      action: 'Preempting',
+      note: `Preempted by pod ${preemptor.metadata?.uid} ${where}`,
     })
   }
 

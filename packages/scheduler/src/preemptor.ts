@@ -28,6 +28,8 @@ interface PreemptorParts {
   readonly budgets: Lister<PodDisruptionBudget>
   readonly writes: PodWrites
   readonly random: RandomSource
+  /** Ends the preparations for the binding of a pod, by uid, which is tried again then. False: there are none. */
+  readonly putBack: (uid: string) => boolean
 }
 
 interface PreemptionPlan {
@@ -44,14 +46,16 @@ export class Preemptor {
   readonly #budgets: Lister<PodDisruptionBudget>
   readonly #writes: PodWrites
   readonly #random: RandomSource
+  readonly #putBack: (uid: string) => boolean
 
-  constructor({ nodes, search, nominations, budgets, writes, random }: PreemptorParts) {
+  constructor({ nodes, search, nominations, budgets, writes, random, putBack }: PreemptorParts) {
     this.#nodes = nodes
     this.#search = search
     this.#nominations = nominations
     this.#budgets = budgets
     this.#writes = writes
     this.#random = random
+    this.#putBack = putBack
   }
 
   /** What would make room. Nothing is done yet. */
@@ -69,9 +73,16 @@ export class Preemptor {
   async carryOut(pod: Pod, { node, victims }: PreemptionCandidate): Promise<boolean> {
     // Those that are on their way out need not be told; where all are, others keep what they were promised, as upstream.
     const going = victims.filter((victim) => !isTerminating(victim))
-    const evictions = going.map((victim) => this.#writes.evict(victim, pod, node))
+    const evictions = going.map((victim) => this.#takeAway(victim, pod, node))
     if (going.length > 0) this.#takeBack(node, pod)
     return (await Promise.all(evictions)).every((isGone) => isGone)
+  }
+
+  async #takeAway(victim: Pod, preemptor: Pod, nodeName: string): Promise<boolean> {
+    if (!this.#putBack(victim.metadata?.uid ?? ''))
+      return this.#writes.evict(victim, preemptor, nodeName)
+    this.#writes.putBack(victim, preemptor, nodeName)
+    return true
   }
 
   /** Nodes where taking pods away helps, and of the others why it does not. */

@@ -95,6 +95,7 @@ export class Scheduler {
       budgets: informers.informer(resources.poddisruptionbudgets).lister,
       writes: this.#writes,
       random: options.random,
+      putBack: (uid) => this.#putBack(uid),
     })
     this.#placer = new Placer({
       ...options,
@@ -263,6 +264,13 @@ export class Scheduler {
     this.#preparing.get(uid)?.abort(new GivenUp(why))
   }
 
+  /** A pod that waits for its volumes or devices is tried again instead. False: it does not wait for them. */
+  #putBack(uid: string): boolean {
+    const preparing = this.#preparing.get(uid)
+    preparing?.abort(new PutBack('context canceled'))
+    return preparing !== undefined
+  }
+
   /** Others are tried and bound meanwhile, however long it takes. */
   async #bindWithVolumes(pod: Pod, nodeName: string, assumed: AssumedVolumes): Promise<void> {
     const uid = pod.metadata?.uid ?? ''
@@ -272,11 +280,12 @@ export class Scheduler {
     try {
       current = (await this.#writes.nominated(pod, nodeName)) ?? pod
       await this.#volumes.bind(assumed, nodeName, giveUp.signal)
+      giveUp.signal.throwIfAborted()
     } catch (error) {
       this.#volumes.forget(assumed)
       this.#devices.release(pod)
       const isBound = this.#forget(uid)
-      if (giveUp.signal.aborted || isBound) return
+      if (giveUp.signal.reason instanceof GivenUp || isBound) return
       const message = `running PreBind plugin "VolumeBinding": binding volumes: ${errorText(error)}`
       this.#fail(current, 'SchedulerError', message, '')
       return
@@ -348,6 +357,7 @@ export class Scheduler {
     this.#bindingEnds()
     try {
       await ready
+      giveUp.signal.throwIfAborted()
     } finally {
       this.#bindings++
       this.#preparing.delete(uid)
@@ -386,8 +396,13 @@ export class Scheduler {
 /** Nobody has use for the pod's node any more: nothing is said of it. */
 class GivenUp extends Error {}
 
+/** A more important pod has the pod's node. */
+class PutBack extends Error {}
+
 function bindingFailure(error: unknown): string {
   if (error instanceof PreBindError) return error.message
+  // It was not asked for its volumes any more.
+  if (error instanceof PutBack) return `running PreBind plugin "DynamicResources": ${error.message}`
   return `running Bind plugin "DefaultBinder": ${errorText(error)}`
 }
 
