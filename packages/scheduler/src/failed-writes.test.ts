@@ -214,3 +214,35 @@ test('Given a pod that waits for its devices, when a more important one needs it
   assert.equal(notes[0], 'running PreBind plugin "DynamicResources": context canceled')
   world.stop()
 })
+
+test('Given a pod that changes while it is bound, when the binding fails, then it is tried as it is by then', async () => {
+  const world = new SchedulerWorld()
+  const answer = Promise.withResolvers<void>()
+  world.answers.bind = () => answer.promise
+  world.set(resources.nodes, nodeOf('n', '1'))
+  world.set(resources.pods, asking('p', '1'))
+  world.start()
+  await world.clock.advance(10)
+  const narrowed = asking('p', '1', { nodeSelector: { disk: 'ssd' } })
+  const metadata = { ...narrowed.metadata, generation: 2 }
+  world.set(resources.pods, { ...narrowed, metadata })
+  delete world.answers.bind
+  answer.reject(new Error('the server is overloaded'))
+  await world.clock.advance(5_000)
+  assert.deepEqual(world.bound, [['p', 'n']])
+  assert.match(world.events.at(-1)![2], /didn't match Pod's node affinity/)
+  world.stop()
+})
+
+test('Given a pod that was bound, when news of it from before comes, then it is not bound again', async () => {
+  const world = new SchedulerWorld()
+  world.set(resources.nodes, nodeOf('n', '1'))
+  world.set(resources.pods, asking('p', '1'))
+  world.start()
+  await world.clock.advance(10)
+  const { metadata, ...rest } = asking('p', '1')
+  world.set(resources.pods, { ...rest, metadata: { ...metadata, generation: 2 } })
+  await world.clock.advance(30_000)
+  assert.deepEqual(world.bound, [['p', 'n']])
+  world.stop()
+})

@@ -176,7 +176,8 @@ export class Scheduler {
     } else if (isLeaving || isGated(pod)) {
       this.#queue.remove(uid)
       this.#giveUp(uid)
-    } else if (!this.#nodes.has(uid) || this.#preparing.has(uid)) {
+    } else if (!this.#nodes.has(uid) || this.#queue.has(uid)) {
+      // While it is bound too: should that fail, it is tried as it is then. Once it is bound, old news of it is none.
       this.#queue.offer(pod)
     }
     if (isLeaving && !pod.spec?.nodeName) this.#podGroups.drop(uid)
