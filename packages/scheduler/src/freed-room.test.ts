@@ -35,3 +35,15 @@ test('Given a pod that was promised room, when the promise is taken back, then a
   assert.deepEqual(world.bound, [['small', 'n']])
   world.stop()
 })
+
+test('what another scheduler promises its pod keeps nobody away', async () => {
+  const world = new SchedulerWorld()
+  world.set(resources.nodes, nodeOf('n', '1'))
+  const foreign = asking('foreign', '1', { schedulerName: 'other', priority: 10 })
+  world.set(resources.pods, { ...foreign, status: { nominatedNodeName: 'n' } } as Pod)
+  world.set(resources.pods, asking('own', '1'))
+  world.start()
+  await world.clock.advance(100)
+  assert.deepEqual(world.bound, [['own', 'n']])
+  world.stop()
+})

@@ -167,7 +167,8 @@ export class Scheduler {
       if (phase === 'Succeeded') this.#podGroups.observe(pod)
       return
     }
-    if (this.#nominations.observe(pod, before)) this.#promiseEnds(before ?? pod)
+    // What others promise their pods holds no room here.
+    if (isOurs(pod) && this.#nominations.observe(pod, before)) this.#promiseEnds(before ?? pod)
     const isLeaving = pod.metadata?.deletionTimestamp !== undefined || !isOurs(pod)
     if (pod.spec?.nodeName) {
       this.#queue.remove(uid)
