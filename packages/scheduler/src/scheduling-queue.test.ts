@@ -26,6 +26,32 @@ test('high priorities first, equal ones in order of arrival', () => {
   assert.equal(made.take(), undefined)
 })
 
+test('a pod that comes back from a try is behind those of its priority that wait for theirs', async () => {
+  for (const how of ['failed', 'errored'] as const) {
+    const { clock, made } = queue()
+    made.offer(pod({ name: 'tried' }))
+    made.take()
+    made.offer(pod({ name: 'newer' }))
+    made.offer(pod({ name: 'important', spec: { priority: 10 } }))
+    made[how]('uid-tried')
+    made.moveAll()
+    await clock.advance(1_000)
+    const order = [made.take(), made.take(), made.take()].map((one) => one?.metadata?.name)
+    assert.deepEqual(order, ['important', 'newer', 'tried'], how)
+  }
+})
+
+test('a pod that was taken with others has no turn left from before', async () => {
+  const { clock, made } = queue()
+  for (const name of ['first', 'with', 'other']) made.offer(pod({ name }))
+  assert.equal(made.takeWith(made.take()!, ['uid-with']).length, 2)
+  made.failed('uid-with')
+  made.moveAll()
+  await clock.advance(1_000)
+  const order = [made.take(), made.take(), made.take()].map((one) => one?.metadata?.name)
+  assert.deepEqual(order, ['other', 'with', undefined])
+})
+
 test('a failed pod waits for an event, then for its back-off: 1, 2, 4, 8, 10, 10 s', async () => {
   const { clock, made } = queue()
   made.offer(pod())

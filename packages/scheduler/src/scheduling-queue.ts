@@ -9,9 +9,18 @@ const BACK_OFF_LIMIT_MS = 10_000
 /** Pods that no event has moved are tried again after this time. */
 const UNSCHEDULABLE_LIMIT_MS = 300_000
 
+/** An entry of those that may be tried now. It counts as long as it is the latest of its pod. */
+interface Turn {
+  readonly waiting: Waiting
+  readonly priority: number
+  readonly sequence: number
+}
+
 interface Waiting {
   pod: Pod
-  readonly sequence: number
+  /** When it came, or came back from a try: the order of pods of one priority. */
+  sequence: number
+  turn: Turn | undefined
   /** Tries that found no node. */
   failures: number
   /** Tries that went wrong otherwise. */
@@ -28,7 +37,7 @@ export class SchedulingQueue {
   readonly #onReady: () => void
   readonly #isGated: (pod: Pod) => boolean
   readonly #waiting = new Map<string, Waiting>()
-  readonly #active = new Heap<Waiting>(byTurn)
+  readonly #active = new Heap<Turn>(byTurn)
   /** What events move; the others wait for time, for their turn, or for a node's answer. */
   readonly #unschedulable = new Set<Waiting>()
   #sequence = 0
@@ -52,6 +61,7 @@ export class SchedulingQueue {
       const waiting: Waiting = {
         pod,
         sequence: this.#sequence++,
+        turn: undefined,
         failures: 0,
         errors: 0,
         failedAtMs: 0,
@@ -87,15 +97,16 @@ export class SchedulingQueue {
   /** The next pod to try, or undefined. It stays known until `remove`. */
   take(): Pod | undefined {
     for (;;) {
-      const next = this.#active.pop()
-      if (next === undefined) return undefined
-      if (next.place !== 'active' || this.#waiting.get(next.pod.metadata?.uid ?? '') !== next)
-        continue
+      const turn = this.#active.pop()
+      if (turn === undefined) return undefined
+      const next = turn.waiting
+      if (next.turn !== turn || this.#waiting.get(next.pod.metadata?.uid ?? '') !== next) continue
       if (this.#isGated(next.pod)) {
         next.place = 'unschedulable'
         this.#unschedulable.add(next)
         continue
       }
+      next.turn = undefined
       next.place = 'trying'
       next.takenAtMove = this.#moves
       return next.pod
@@ -114,10 +125,14 @@ export class SchedulingQueue {
       waiting.timer?.cancel()
       this.#unschedulable.delete(waiting)
       waiting.place = 'trying'
+      waiting.turn = undefined
       waiting.takenAtMove = this.#moves
       add(waiting)
     }
-    return taken.toSorted(byTurn).map(({ pod }) => pod)
+    return taken
+      .map(turnOf)
+      .toSorted(byTurn)
+      .map(({ waiting }) => waiting.pod)
   }
 
   /** A try that went wrong, not for want of a node: no event has to help, only time. */
@@ -125,6 +140,8 @@ export class SchedulingQueue {
     const waiting = this.#waiting.get(uid)
     if (waiting === undefined) return
     waiting.errors++
+    // Those that came meanwhile are before it: what cannot be bound for long must not keep them back.
+    waiting.sequence = this.#sequence++
     waiting.place = 'backoff'
     waiting.timer = this.#clock.after(backOffMs(waiting.errors), () => this.#activate(waiting))
   }
@@ -133,6 +150,7 @@ export class SchedulingQueue {
     const waiting = this.#waiting.get(uid)
     if (waiting === undefined) return
     waiting.failures++
+    waiting.sequence = this.#sequence++
     waiting.failedAtMs = this.#clock.monotonicMs()
     waiting.place = 'unschedulable'
     waiting.timer = this.#clock.after(UNSCHEDULABLE_LIMIT_MS, () => this.#move(waiting))
@@ -177,13 +195,18 @@ export class SchedulingQueue {
 
   #activate(waiting: Waiting): void {
     waiting.place = 'active'
-    this.#active.push(waiting)
+    waiting.turn = turnOf(waiting)
+    this.#active.push(waiting.turn)
     this.#onReady()
   }
 }
 
-function byTurn(a: Waiting, b: Waiting): number {
-  return (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0) || a.sequence - b.sequence
+function turnOf(waiting: Waiting): Turn {
+  return { waiting, priority: waiting.pod.spec?.priority ?? 0, sequence: waiting.sequence }
+}
+
+function byTurn(a: Turn, b: Turn): number {
+  return b.priority - a.priority || a.sequence - b.sequence
 }
 
 /** What is written of tries must not lead to the next one; which claims were made for the pod must. */
