@@ -17,7 +17,7 @@ export function nodesToFind(count: number): number {
 
 /** The first filter that fails gives the node's reasons. */
 export function verdictBy(
-  filters: readonly PreparedFilter[],
+  filters: Iterable<PreparedFilter>,
   info: NodeInfo,
 ): NodeVerdict | undefined {
   for (const { check, isCurable } of filters) {

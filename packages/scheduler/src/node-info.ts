@@ -18,6 +18,12 @@ export interface ScoredAmounts {
   readonly memory: number
 }
 
+/** What a pod takes of its node, and what it counts in that score. */
+interface PodAmounts {
+  readonly requests: ResourceAmounts
+  readonly scored: ScoredAmounts
+}
+
 /** Requests as that score reads them: a container without a request counts a little. */
 export function scoredAmounts(pod: Pod): ScoredAmounts {
   return scoredOf(podRequests(pod, { missing: ASSUMED, withStatus: true }))
@@ -35,6 +41,7 @@ function asksForAll({ spec }: Pod): boolean {
 }
 
 const NO_TAINTS: readonly Taint[] = []
+const NOBODY: ReadonlySet<string> = new Set()
 export const HOSTNAME = 'kubernetes.io/hostname'
 export const ZONE = 'topology.kubernetes.io/zone'
 
@@ -63,7 +70,7 @@ export class NodeInfo {
   #hostname: string | undefined
   #zone: string | undefined
   readonly #groups = new GroupCounts()
-  readonly #amounts = new Map<string, { requests: ResourceAmounts; scored: ScoredAmounts }>()
+  readonly #amounts = new Map<string, PodAmounts>()
 
   constructor(name: string) {
     this.name = name
@@ -91,13 +98,19 @@ export class NodeInfo {
     const before = this.#take(uid)
     const requests = podRequests(pod, { withStatus: true })
     const scored = asksForAll(pod) ? scoredOf(requests) : scoredAmounts(pod)
-    this.pods.set(uid, pod)
     this.#groups.replaced(before, pod)
+    this.#add(pod, { requests, scored })
+    return taken !== undefined && isLess(requests, taken)
+  }
+
+  /** All but what groups count of it. */
+  #add(pod: Pod, amounts: PodAmounts): void {
+    const uid = pod.metadata?.uid ?? ''
+    this.pods.set(uid, pod)
     if (repels(pod)) this.repelling.set(uid, pod)
     if (isInclined(pod)) this.inclined.set(uid, pod)
-    this.#amounts.set(uid, { requests, scored })
-    this.#count(requests, scored, 1)
-    return taken !== undefined && isLess(requests, taken)
+    this.#amounts.set(uid, amounts)
+    this.#count(amounts.requests, amounts.scored, 1)
   }
 
   removePod(uid: string): boolean {
@@ -126,19 +139,15 @@ export class NodeInfo {
 
   /** The node as it would be without these pods, by uid. */
   without(uids: ReadonlySet<string>): NodeInfo {
-    return this.#copy(
-      [...this.pods.values()].filter(({ metadata }) => !uids.has(metadata?.uid ?? '')),
-    )
+    const copy = new NodeInfo(this.name)
+    copy.setNode(this.node)
+    for (const [uid, pod] of this.pods) if (!uids.has(uid)) copy.#add(pod, this.#amounts.get(uid)!)
+    return copy
   }
 
   /** The node as it would be with these pods too. */
   with(pods: readonly Pod[]): NodeInfo {
-    return this.#copy([...this.pods.values(), ...pods])
-  }
-
-  #copy(pods: readonly Pod[]): NodeInfo {
-    const copy = new NodeInfo(this.name)
-    copy.setNode(this.node)
+    const copy = this.without(NOBODY)
     for (const pod of pods) copy.addPod(pod)
     return copy
   }

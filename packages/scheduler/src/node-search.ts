@@ -3,7 +3,7 @@ import type { Pod } from '@gyropilot/api'
 import { findFeasible, findNamed, namedNodes, verdictBy } from './feasible-nodes.ts'
 import type { Search } from './feasible-nodes.ts'
 import { FilterError } from './filters/filter-error.ts'
-import { prepared } from './filters/index.ts'
+import { prepared, preparing } from './filters/index.ts'
 import type { NamedFilter } from './filters/index.ts'
 import type { NodeVerdict } from './message.ts'
 import type { NodeIndex } from './node-index.ts'
@@ -65,14 +65,14 @@ export class NodeSearch {
     if (promised.length === 0) return undefined
     const full = info.with(promised)
     const changed = new ChangedSnapshot(snapshot, info, full)
-    return verdictBy(prepared(this.#filters, pod, changed), full)
+    return verdictBy(preparing(this.#filters, pod, changed), full)
   }
 
   /** Of a node as it would be. One that cannot be judged would not do. */
   verdictIfChanged(pod: Pod, info: NodeInfo, snapshot: Snapshot): NodeVerdict | undefined {
     try {
       return (
-        verdictBy(prepared(this.#filters, pod, snapshot), info) ??
+        verdictBy(preparing(this.#filters, pod, snapshot), info) ??
         this.#promisedVerdict(pod, info, snapshot)
       )
     } catch (error) {

@@ -59,6 +59,26 @@ test('pods of equal priority are never victims', () => {
   assert.equal(on(important('1'), info, snapshotOf([info]), rules()), undefined)
 })
 
+test('the node is made up once, however many of its pods are put back', () => {
+  const pods = Array.from({ length: 20 }, (_, at) => sized(`p${at}`, { priority: at }))
+  const info = infoOf('n', pods, '20')
+  const judged: NodeInfo[] = []
+  const counting = {
+    budgets: [],
+    verdictOf: (candidate: Pod, left: NodeInfo, snapshot: Snapshot) => {
+      judged.push(left)
+      assert.deepEqual(
+        snapshot.nodes.map(({ pods: there }) => there.size),
+        [left.pods.size],
+      )
+      return verdictOf(candidate, left, snapshot)
+    },
+  }
+  const found = on(important('3'), info, snapshotOf([info]), counting)
+  assert.deepEqual(names(found), ['p2', 'p1', 'p0'])
+  assert.deepEqual([judged.length, new Set(judged).size, info.pods.size], [21, 1, 20])
+})
+
 test('nobody goes where it would not help', () => {
   const info = infoOf('n', [sized('a', { cpu: '1' })])
   assert.equal(on(important('5'), info, snapshotOf([info]), rules()), undefined)

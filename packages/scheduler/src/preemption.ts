@@ -74,11 +74,11 @@ export function victimsOn(
     .toSorted(byImportance)
   if (lower.length === 0) return { reasons: [NO_VICTIMS] }
   const gone = new Set(lower.map(uidOf))
-  const verdictWithout = (without: ReadonlySet<string>): NodeVerdict | undefined => {
-    const left = info.without(without)
-    return verdictOf(pod, left, new ChangedSnapshot(snapshot, info, left))
-  }
-  const inVain = verdictWithout(gone)
+  const left = info.without(gone)
+  // Of lists that the snapshot makes none may last: the node changes.
+  const verdict = (): NodeVerdict | undefined =>
+    verdictOf(pod, left, new ChangedSnapshot(snapshot, info, left))
+  const inVain = verdict()
   if (inVain !== undefined) return { reasons: inVain.reasons }
   const protectedPods = violators(lower, budgets)
   // Put back from the most important down, first those whose going violates a budget.
@@ -87,8 +87,9 @@ export function victimsOn(
     ...lower.filter((other) => !protectedPods.has(uidOf(other))),
   ]
   for (const other of order) {
-    gone.delete(uidOf(other))
-    if (verdictWithout(gone) !== undefined) gone.add(uidOf(other))
+    left.addPod(other)
+    if (verdict() === undefined) gone.delete(uidOf(other))
+    else left.removePod(uidOf(other))
   }
   const victims = lower.filter((other) => gone.has(uidOf(other)))
   const budgetViolations = victims.filter((other) => protectedPods.has(uidOf(other))).length

@@ -5,7 +5,7 @@ import { node, pod } from '@gyropilot/api/testing'
 import { verdictBy } from '../feasible-nodes.ts'
 import { NodeInfo } from '../node-info.ts'
 import { snapshotOf } from '../snapshot.ts'
-import { filters, filtersWith, prepared } from './index.ts'
+import { filters, filtersWith, prepared, preparing } from './index.ts'
 
 function infoOf(object: Node, pods: readonly Pod[] = []): NodeInfo {
   const info = new NodeInfo(object.metadata?.name ?? '')
@@ -337,4 +337,12 @@ test('a node has no label that nobody gave it, though objects have a member of t
   assert.deepEqual(reasons(asking({ affinity: { podAffinity } }), info), [
     "node(s) didn't match pod affinity rules",
   ])
+})
+
+test('for one node no filter is made ready behind the one that refuses it', () => {
+  const refusing = { name: 'first', filter: () => () => ['no'], curable: true }
+  const after = { name: 'second', filter: () => assert.fail('made ready'), curable: true }
+  const info = new NodeInfo('n')
+  const found = verdictBy(preparing([refusing, after], pod(), snapshotOf([info])), info)
+  assert.deepEqual(found, { node: 'n', reasons: ['no'], curable: true })
 })

@@ -134,9 +134,18 @@ export function prepared(
   pod: Pod,
   snapshot: Snapshot,
 ): readonly PreparedFilter[] {
-  return filters.flatMap(({ filter, curable }) => {
+  return [...preparing(filters, pod, snapshot)]
+}
+
+/** The same for one node: what comes after the filter that refuses it is not made ready. */
+export function* preparing(
+  filters: readonly NamedFilter[],
+  pod: Pod,
+  snapshot: Snapshot,
+): Generator<PreparedFilter> {
+  for (const { filter, curable } of filters) {
     const check = filter(pod, snapshot)
-    if (check === undefined) return []
-    return [{ check, isCurable: typeof curable === 'boolean' ? () => curable : curable(pod) }]
-  })
+    if (check === undefined) continue
+    yield { check, isCurable: typeof curable === 'boolean' ? () => curable : curable(pod) }
+  }
 }
