@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Device, DeviceRequest, DeviceTaint, DeviceToleration } from '@gyropilot/api'
 import { allocations, claim, request, selecting, served, slice } from './fixtures.ts'
+import { allocate } from './allocate.ts'
 import { AllocationError } from './allocation-error.ts'
+import { publishedDevices } from './device-pools.ts'
+import { Selectors } from './selectors.ts'
 
 const plain = (...names: string[]): Device[] => names.map((name) => ({ name }))
 const models = (given: Record<string, string>): Device[] =>
@@ -250,4 +253,31 @@ test('what must be ready first is told with the device', () => {
       bindingFailureConditions: ['Failed'],
     },
   ])
+})
+
+test('expressions are evaluated once for each request and device, however often the search gets stuck', () => {
+  let evaluated = 0
+  const selectors = new Selectors((expression) => ({
+    selects: (_, { name }) => {
+      evaluated++
+      return expression === 'any' || name !== 'c'
+    },
+  }))
+  const any = { selectors: [selecting('any')] }
+  const few = { selectors: [selecting('few')], count: 2 }
+  const wanted = (...requests: readonly DeviceRequest[]) =>
+    allocate([claim({ requests }), claim({ requests: [request('r', any)] }, 'other')], {
+      devices: publishedDevices([slice('s', plain('a', 'b', 'c', 'd'))]),
+      closedPools: [],
+      taken: new Set(),
+      shares: new Map(),
+      newShareId: () => 'share',
+      classes: (name) => ({ metadata: { name }, spec: {} }),
+      selectors,
+    })?.map(({ devices }) => devices?.results?.map(({ device }) => device))
+  assert.deepEqual(wanted(request('first', any), request('second', few)), [['a', 'b', 'd'], ['c']])
+  assert.equal(evaluated, 12)
+  evaluated = 0
+  assert.equal(wanted(request('first', any), request('second', { ...few, count: 4 })), undefined)
+  assert.equal(evaluated, 8)
 })

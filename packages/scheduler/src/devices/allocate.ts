@@ -79,6 +79,8 @@ class Search {
   readonly #constraints: readonly (readonly Constraint[])[]
   /** Of each claim, how many devices it may have when a request is served: what follows needs some too. */
   #most: readonly (readonly number[])[] = []
+  /** Of each request or alternative that was looked at: that is asked again wherever the search gets stuck. */
+  readonly #suitable = new Map<string, readonly PublishedDevice[]>()
   #steps = 0
 
   constructor(claims: readonly ResourceClaim[], world: AllocationWorld) {
@@ -118,7 +120,13 @@ class Search {
   }
 
   #candidates(claimAt: number, wanted: Wanted): readonly PublishedDevice[] {
-    return this.#world.devices.filter((device) => this.#suits(claimAt, wanted, device))
+    const key = `${claimAt} ${wanted.fullName}`
+    let found = this.#suitable.get(key)
+    if (found === undefined) {
+      found = this.#world.devices.filter((device) => this.#suits(claimAt, wanted, device))
+      this.#suitable.set(key, found)
+    }
+    return found
   }
 
   /** Serves this request and all after it. */
