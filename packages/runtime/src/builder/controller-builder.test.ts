@@ -306,7 +306,7 @@ test('predicates of the controller and of the watch must all pass; the cache hol
   await stop()
 })
 
-test('a metadata-only watch caches PartialObjectMetadata', async () => {
+test('a metadata-only watch caches metadata, by the name of what it is of', async () => {
   const { manager, server, start, stop } = managing()
   const { reconcile, taken } = recording()
   buildController(manager)
@@ -321,7 +321,10 @@ test('a metadata-only watch caches PartialObjectMetadata', async () => {
     .filter(({ path }) => path.includes('configmaps'))
     .map(({ options }) => options['metadataOnly'])
   assert.deepEqual(asked, [true])
-  await manager.client.resource(resources.configmaps, 'default').get('c', { metadataOnly: true })
+  const cached = await manager.client
+    .resource(resources.configmaps, 'default')
+    .get('c', { metadataOnly: true })
+  assert.equal(cached.kind, 'ConfigMap')
   assert.equal(
     server.requested('watch').length,
     2,

@@ -70,7 +70,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.lister = this.#store
     this.#options = options
     this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })
-    const shape = shapeOf(options.type, options.metadataOnly ?? false)
+    const shape = shapeOf(options.type)
     const { transform } = options
     this.#transform = transform
       ? (object) => transform(withKind(object, shape))
@@ -115,7 +115,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   setTransform(transform: Transform<T>): void {
     this.#refuseWhenStarted()
-    const shape = shapeOf(this.type, this.#options.metadataOnly ?? false)
+    const shape = shapeOf(this.type)
     this.#transform = (object) => transform(withKind(object, shape))
     this.#hasTransform = true
   }

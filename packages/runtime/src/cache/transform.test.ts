@@ -135,3 +135,25 @@ test('of kind and apiVersion what is missing is filled in, though the other is t
   for (const object of [{ kind: 'Pod' }, { apiVersion: 'v1' }, {}])
     assert.deepEqual(withKind(object as Pod, shape), shape)
 })
+
+test('metadata is cached by the name of what it is of, listed or streamed: mappers and events tell objects apart by it', async () => {
+  for (const watchList of [true, false]) {
+    const kinds: unknown[] = []
+    const i = informing({
+      watchList,
+      metadataOnly: true,
+      transform: (object) => {
+        kinds.push(object.kind)
+        return object
+      },
+    })
+    i.server.put(resources.pods, pod('a'))
+    await i.start()
+    i.server.put(resources.pods, pod('b'))
+    await i.clock.advance(0)
+    assert.deepEqual([...new Set(kinds)], ['Pod'], 'a transform is shown it too')
+    const names = i.informer.lister.list().map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)
+    assert.deepEqual(names, ['v1 Pod', 'v1 Pod'])
+    await i.end()
+  }
+})

@@ -4,16 +4,21 @@ import { apiVersionOf } from '@gyropilot/api'
 /** Changes objects before they are queued and stored; builds new ones and must accept its own results. May throw. */
 export type Transform<T extends KubernetesObject> = (object: T) => T
 
-/** apiVersion and kind of the objects that an informer of a type is sent. */
 export interface ObjectShape {
   readonly apiVersion: string
   readonly kind: string
 }
 
-export function shapeOf(type: ResourceType, metadataOnly: boolean): ObjectShape {
-  return metadataOnly
-    ? { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' }
-    : { apiVersion: apiVersionOf(type), kind: type.kind }
+const METADATA: ObjectShape = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata' }
+
+/** What cached objects of a type are named. */
+export function shapeOf(type: ResourceType): ObjectShape {
+  return { apiVersion: apiVersionOf(type), kind: type.kind }
+}
+
+/** What the objects of a type are named in what the server sends. */
+export function sentShapeOf(type: ResourceType, metadataOnly: boolean): ObjectShape {
+  return metadataOnly ? METADATA : shapeOf(type)
 }
 
 /**
@@ -24,11 +29,13 @@ export function shapeOf(type: ResourceType, metadataOnly: boolean): ObjectShape 
 export function lean<T extends KubernetesObject>(object: T, shape: ObjectShape): T {
   if (object.metadata?.managedFields === undefined) return withKind(object, shape)
   const { managedFields: _, ...metadata } = object.metadata
-  return { apiVersion: shape.apiVersion, kind: shape.kind, ...object, metadata }
+  return { ...withKind(object, shape), metadata }
 }
 
-/** Events and owner references of cached objects need apiVersion and kind. */
+/** Events and owner references of cached objects need apiVersion and kind, and of metadata those of what it is of. */
 export function withKind<T extends KubernetesObject>(object: T, shape: ObjectShape): T {
+  if (object.kind === METADATA.kind)
+    return { ...object, apiVersion: shape.apiVersion, kind: shape.kind }
   if (object.kind !== undefined && object.apiVersion !== undefined) return object
   return { apiVersion: shape.apiVersion, kind: shape.kind, ...object }
 }

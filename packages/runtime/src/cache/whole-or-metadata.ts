@@ -4,8 +4,7 @@ import type { SharedInformerFactory } from './informer-factory.ts'
 
 /**
  * For whoever needs no more than metadata: what the process has a cache of already is not watched and kept a second time.
- * Other types are watched by their metadata, and stay so once they are. Whole objects are what such an informer may give:
- * kind and apiVersion are those of the type then, not of PartialObjectMetadata.
+ * Other types are watched by their metadata, and stay so once they are. Whole objects are what such an informer may give.
  * Contract: docs/behaviour/runtime/manager.md, Running the controllers.
  */
 export class WholeOrMetadataInformers implements InformerFactory {

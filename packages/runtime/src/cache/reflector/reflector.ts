@@ -7,7 +7,7 @@ import { anySignal, every, sleep } from '@gyropilot/foundation'
 import { inTurns } from '../../turn.ts'
 import { listPages } from './list-pages.ts'
 import { ReflectorBackoff } from './reflector-backoff.ts'
-import { shapeOf } from '../transform.ts'
+import { sentShapeOf } from '../transform.ts'
 import type { ObjectShape } from '../transform.ts'
 import {
   InternalErrorBudget,
@@ -114,7 +114,7 @@ export class Reflector<T extends KubernetesObject> {
       ...(metadataOnly ? { metadataOnly } : {}),
       decode,
     }
-    this.#shape = shapeOf(options.type, metadataOnly ?? false)
+    this.#shape = sentShapeOf(options.type, metadataOnly ?? false)
     this.#logger = options.logger.with({ resource: groupResourceOf(options.type) })
     this.#backoff = new ReflectorBackoff(options.clock, options.random)
     this.#firstVersion = options.firstList === 'latest' ? '' : '0'
