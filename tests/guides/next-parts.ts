@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import { createCluster } from '@gyropilot/cluster'
+import { SeededRandom, sleep } from '@gyropilot/foundation'
 import { ControllerManager, buildController, installDefinition } from '@gyropilot/runtime'
+import { FakeServer, testClock } from '@gyropilot/runtime/testing'
+import { addGreetingController } from './controller.ts'
 import { greetingDefinition, greetings } from './greeting.ts'
 import { addCleanUp, addReferences, production } from './next.ts'
 import { reconciler } from './rules.ts'
@@ -112,5 +115,31 @@ test('the rules keep a ConfigMap, and have nothing to do when it is right', asyn
   assert.deepEqual(new Set(results), new Set([undefined]))
   stop.abort()
   await cluster.advance(1_000)
+  await ended
+})
+
+test('a greeting that goes while its ConfigMap is written is not made anew', async () => {
+  const server = new FakeServer()
+  const stop = new AbortController()
+  const clock = testClock()
+  const manager = new ControllerManager({ client: server, clock, random: new SeededRandom(1) })
+  addGreetingController(manager)
+  const metadata = { namespace: 'default', name: 'a', uid: 'u' }
+  const greeting = server.put(greetings, { metadata, spec: { who: 'you' } })
+  server.onRequest = async ({ verb }) => {
+    if (verb !== 'create') return
+    server.remove(greetings, greeting)
+    // Until the cache knows.
+    await sleep(clock, 1_000)
+  }
+  const ended = manager.start(stop.signal)
+  await clock.advance(60_000)
+  assert.deepEqual(
+    server.requested('create').map(({ path }) => path),
+    ['/api/v1/namespaces/default/configmaps/a'],
+  )
+  assert.equal(server.get(greetings, 'default', 'a'), undefined)
+  stop.abort()
+  await clock.advance(1_000)
   await ended
 })
