@@ -6,7 +6,7 @@ import type { Transport, TransportRequest, TransportResponse } from '../transpor
 export interface Credentials {
   /** Lower-case names; at once where they are known. Rejects when there is no way to get a credential. */
   headers(): CredentialHeaders | Promise<CredentialHeaders>
-  /** The server answered 401 to a request with these headers: they are no good any more. */
+  /** The server answered 401 to a request with these headers, the object that `headers` gave: they are no good any more. */
   rejected?(headers: CredentialHeaders): void | Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { FileError, PrometheusRegistry, goFloat } from '@gyropilot/foundation'
+import { FileError, PrometheusRegistry, goFloat, sleep } from '@gyropilot/foundation'
 import type { CommandResult } from '@gyropilot/foundation'
 import { FakeHost, virtualClock } from '@gyropilot/foundation/testing'
 import {
@@ -81,11 +81,36 @@ test('Given exec credentials, then token or certificate is used and refreshed af
 
 test('many requests at once run the plug-in once, and a 401 for an old token does not run it again', async () => {
   const { host, exec } = plugin([credential({ token: 'one' }), credential({ token: 'two' })])
-  await Promise.all([exec.headers(), exec.headers(), exec.headers()])
+  const all = await Promise.all([exec.headers(), exec.headers(), exec.headers()])
   assert.equal(host.commands.length, 1)
-  await Promise.all([1, 2].map(() => exec.rejected({ authorization: 'Bearer one' })))
-  await exec.rejected({ authorization: 'Bearer one' })
+  await Promise.all(all.slice(1).map((headers) => exec.rejected(headers)))
+  await exec.rejected(all[0]!)
   assert.equal(host.commands.length, 2)
+})
+
+test('requests that are refused one after the other run the plug-in once, though it answers the same token or a certificate', async () => {
+  const pair = { clientCertificateData: aliceCertificate, clientKeyData: aliceKey }
+  for (const answer of [{ token: 'one' }, pair]) {
+    const { host, exec, clock } = plugin(Array<CommandResult>(30).fill(credential(answer)))
+    let sent = 0
+    const refusing = {
+      async send() {
+        await sleep(clock, ++sent * 60)
+        return statusAnswer(401, 'Unauthorized')
+      },
+      close: async () => {},
+    }
+    const transport = authenticatedTransport(refusing, exec)
+    const answers = Promise.all(Array.from({ length: 20 }, () => transport.send(get)))
+    await clock.advance(2_000)
+    await answers
+    assert.equal(host.commands.length, 2)
+    // One that was sent with what the plug-in said last has something to tell.
+    const again = transport.send(get)
+    await clock.advance(2_000)
+    await again
+    assert.equal(host.commands.length, 3)
+  }
 })
 
 test('the plug-in is given its arguments, variables and the cluster', async () => {
@@ -138,9 +163,9 @@ test('a certificate is used for TLS, and listeners hear only of another certific
   tls.onChange!(() => changes++)
   assert.deepEqual(await tls.load(), { ca: 'CA', ...a })
   assert.deepEqual(await exec.headers(), {})
-  await exec.rejected({})
+  await exec.rejected(await exec.headers())
   assert.equal(changes, 0)
-  await exec.rejected({})
+  await exec.rejected(await exec.headers())
   assert.equal(changes, 1)
   assert.deepEqual(await tls.load(), { ca: 'CA', ...b })
 })

@@ -6,14 +6,15 @@ import { certificatesOfPem, keyPairProblem } from '@gyropilot/foundation/x509'
 import { clientErrors } from '../errors.ts'
 import type { TlsMaterial, TlsSource } from '../http-transport/tls-source.ts'
 import type { RestConfig } from '../kubeconfig/rest-config.ts'
-import type { Credentials } from './credentials.ts'
+import type { CredentialHeaders, Credentials } from './credentials.ts'
 import { execMetrics } from './exec-metrics.ts'
 import type { ExecMetrics } from './exec-metrics.ts'
 
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
 interface Credential {
-  readonly token: string | undefined
+  /** One object for as long as this credential is used: by it a 401 says which credential was refused. */
+  readonly headers: CredentialHeaders
   readonly certificate: Certificate | undefined
   readonly expiresMs: number | undefined
 }
@@ -55,16 +56,13 @@ export class ExecCredentials implements Credentials {
     })
   }
 
-  async headers(): Promise<Readonly<Record<string, string>>> {
-    const { token } = await this.#current()
-    return token === undefined ? {} : { authorization: `Bearer ${token}` }
+  async headers(): Promise<CredentialHeaders> {
+    return (await this.#current()).headers
   }
 
-  async rejected(headers: Readonly<Record<string, string | readonly string[]>>): Promise<void> {
-    const current = this.#credential
-    // Somebody else's 401 has brought a new token already.
-    if (current?.token !== undefined && headers['authorization'] !== `Bearer ${current.token}`)
-      return
+  async rejected(headers: CredentialHeaders): Promise<void> {
+    // Somebody else's 401 has run the plug-in already, perhaps to the same token or to a certificate, which headers do not show.
+    if (this.#credential !== undefined && headers !== this.#credential.headers) return
     try {
       await this.#refresh()
     } catch (error) {
@@ -226,7 +224,7 @@ export class ExecCredentials implements Credentials {
     if (expires !== undefined && expiresMs === undefined)
       throw failed(`decoding stdout: ${JSON.stringify(expires)} is no time`)
     return {
-      token,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       certificate: cert === undefined || key === undefined ? undefined : certificateOf(cert, key),
       expiresMs,
     }
