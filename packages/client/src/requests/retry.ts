@@ -43,10 +43,11 @@ export interface RetryContext {
   readonly signal?: AbortSignal
 }
 
-/** The condition did not hold within the attempts allowed. */
+/** The condition did not hold within the attempts allowed; `missing` says what it was that did not. */
 export class WaitTimeoutError extends Error {
-  constructor(options?: ErrorOptions) {
-    super('timed out waiting for the condition', options)
+  constructor(options?: ErrorOptions, missing?: string) {
+    const text = 'timed out waiting for the condition'
+    super(missing === undefined ? text : `${text}: ${missing}`, options)
     this.name = 'WaitTimeoutError'
   }
 }

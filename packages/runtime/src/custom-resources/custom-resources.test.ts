@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resources } from '@gyropilot/api'
-import type { CustomResourceDefinition } from '@gyropilot/api'
-import { SeededRandom } from '@gyropilot/foundation'
-import { FakeServer, testClock } from '../testing/index.ts'
 import { defineResource, definitionOf } from './define-resource.ts'
-import { installDefinition } from './install-definition.ts'
 
 const schema = { type: 'object', properties: { spec: { type: 'object' } } }
 
@@ -104,40 +99,4 @@ test('a definition of several versions stores one; each has its schema, its subr
       schema: { openAPIV3Schema: older },
     },
   ])
-})
-
-test('installing applies the definition and waits until it is established, or for its time', async () => {
-  const server = new FakeServer()
-  const clock = testClock()
-  const type = resources.customresourcedefinitions
-  const websites = defineResource({ group: 'example.com', version: 'v1', kind: 'Website' })
-  const definition = definitionOf(websites, { schema })
-  let stored: CustomResourceDefinition | undefined
-  server.onRequest = ({ verb, body }) => {
-    if (verb !== 'patch') return undefined
-    stored = server.put(type, (body as { value: CustomResourceDefinition }).value)
-    return stored
-  }
-  const signal = new AbortController().signal
-  const context = { clock, random: new SeededRandom('install'), signal }
-  let installed = false
-  const installing = installDefinition(server, definition, context).then(() => (installed = true))
-  await clock.advance(1_000)
-  assert.equal(installed, false)
-  const conditions = [{ type: 'Established', status: 'True' }]
-  server.put(type, { ...stored!, status: { conditions } })
-  await clock.advance(100)
-  await installing
-  assert.equal(server.requested('patch')[0]?.options['force'], true)
-  // What is established already is not waited for.
-  server.onRequest = ({ verb }) => (verb === 'patch' ? stored : undefined)
-  let again = false
-  void installDefinition(server, definition, context).then(() => (again = true))
-  await clock.advance(0)
-  assert.equal(again, true)
-  server.put(type, definition)
-  const late = installDefinition(server, definition, { ...context, timeoutMs: 500 })
-  late.catch(() => {})
-  await clock.advance(500)
-  await assert.rejects(late, { name: 'WaitTimeoutError' })
 })
