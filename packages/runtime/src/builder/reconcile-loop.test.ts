@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@gyropilot/api'
 import { sleep } from '@gyropilot/foundation'
-import { recordEvent, write } from '../effects.ts'
-import { create } from '../writes.ts'
 import { statusError } from '../testing/index.ts'
 import { buildController } from './controller-builder.ts'
 import { configMap, managing, recording, website, websites } from './fixtures.ts'
@@ -11,7 +9,6 @@ import { TerminalError } from './reconciler.ts'
 import type { ReconcileContext, Reconciler } from './reconciler.ts'
 import type { ControllerOptions } from './controller-options.ts'
 import { requestFor } from './request.ts'
-import { reconcileByRules } from './rules.ts'
 import type { WatchHandler } from './event-handlers.ts'
 
 /** A controller of websites whose reconciler is told what to answer, with website a in place. */
@@ -372,46 +369,6 @@ test('every series exists with 0 before anything ran', async () => {
     'active_workers',
   ])
     assert.equal(metrics.value(`controller_runtime_${name}`, { controller }), 0, name)
-})
-
-test('rules are a reconciler too: effects are performed past the cache, observe decides whether there is anything to do', async () => {
-  const world = managing()
-  buildController(world.manager)
-    .for(websites)
-    .complete(
-      reconcileByRules({
-        async observe({ namespace, name }, { client }) {
-          const { items } = await client.resource(websites, namespace).list()
-          return items.find((item) => item.metadata?.name === name)
-        },
-        *reconcile(site) {
-          const name = site.metadata?.name ?? ''
-          const created = yield* write(create(resources.configmaps, configMap(name)))
-          if (!created.ok) return { error: created.error }
-          yield* recordEvent(site, 'Normal', 'Created', 'ConfigMap created')
-          return { requeueAfterMs: 1_000 }
-        },
-      }),
-    )
-  world.server.put(websites, website('a'))
-  await world.start()
-  await world.clock.advance(0)
-  assert.ok(world.server.get(resources.configmaps, 'default', 'a'))
-  const events = world.server.list(resources.events) as { reason?: string }[]
-  assert.deepEqual(
-    events.map(({ reason }) => reason),
-    ['Created'],
-  )
-  await world.clock.advance(1_000)
-  const errors = (): number | undefined =>
-    world.metrics.value('controller_runtime_reconcile_errors_total', { controller: 'website' })
-  assert.equal(errors(), 1, 'the second creation is refused, and the rules say so')
-  world.server.remove(websites, website('a'))
-  await world.clock.advance(60_000)
-  const before = errors()
-  await world.clock.advance(600_000)
-  assert.equal(errors(), before, 'nothing is done for an object that is gone')
-  await world.stop()
 })
 
 test('a reconcile that the stop interrupts is no error', async () => {

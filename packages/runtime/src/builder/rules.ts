@@ -1,5 +1,6 @@
 import type { Reconcile } from '../effects.ts'
 import { InterruptedByShutdown, interpret } from '../effects-interpreter.ts'
+import type { World } from '../effects-interpreter.ts'
 import type { ReconcileContext, Reconciler, Result } from './reconciler.ts'
 import type { Request } from './request.ts'
 
@@ -14,8 +15,17 @@ export interface Rules<Observed> {
   reconcile(observed: Observed): Reconcile<Result | void>
 }
 
+/**
+ * Of effects that need more than a server and a clock. Rules whose batches carry expectations: `observe` asks whether those of
+ * the key are satisfied, and mappings of events tell what has come.
+ */
+export type RulesOptions = Pick<World, 'expectations' | 'mapper' | 'outside'>
+
 /** Makes a reconciler of rules. */
-export function reconcileByRules<Observed>({ observe, reconcile }: Rules<Observed>): Reconciler {
+export function reconcileByRules<Observed>(
+  { observe, reconcile }: Rules<Observed>,
+  { expectations, mapper, outside }: RulesOptions = {},
+): Reconciler {
   return async (request, context) => {
     const observed = await observe(request, context)
     if (observed === undefined) return undefined
@@ -25,6 +35,9 @@ export function reconcileByRules<Observed>({ observe, reconcile }: Rules<Observe
         client: live,
         clock,
         signal,
+        ...(expectations && { expectations }),
+        ...(mapper && { mapper }),
+        ...(outside && { outside }),
         recordEvent: (event) => events.record(event),
       })
     } catch (error) {
