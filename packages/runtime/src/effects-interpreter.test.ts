@@ -129,8 +129,8 @@ test('the body of any path is fetched, and a refusal is an outcome', async () =>
 
 test('a live list answers the items of all pages', async () => {
   const { of, server } = world()
-  server.put(resources.pods, pod('a'))
-  server.put(resources.pods, pod('b'))
+  for (const name of ['a', 'b'])
+    server.put(resources.pods, { metadata: { namespace: 'default', name, labels: { x: 'y' } } })
   const listed = await interpret(listLive(resources.pods, 'default', { labelSelector: 'x=y' }), of)
   assert.ok(listed.ok)
   assert.deepEqual(keysOf(listed.object.items), ['default/a', 'default/b'])

@@ -163,8 +163,10 @@ test('namespace, selectors, resync and transform are those of the factory', asyn
     resyncMs: ({ resource }) => (resource === 'pods' ? 2_000 : 0),
     transform: (object) => ({ ...object, metadata: { ...object.metadata, labels: { t: 'y' } } }),
   })
-  client.put(resources.pods, { metadata: { namespace: 'x', name: 'p' } })
-  client.put(resources.pods, { metadata: { namespace: 'y', name: 'p' } })
+  const labels = { a: 'b' }
+  client.put(resources.pods, { metadata: { namespace: 'x', name: 'p', labels } })
+  client.put(resources.pods, { metadata: { namespace: 'x', name: 'unlabelled' } })
+  client.put(resources.pods, { metadata: { namespace: 'y', name: 'p', labels } })
   const informer = factory.informer(resources.pods)
   let resyncs = 0
   informer.addHandler({ onUpdate: () => void resyncs++ })

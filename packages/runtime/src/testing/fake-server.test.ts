@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Deployment } from '@gyropilot/api'
+import type { Deployment, KubernetesObject, WatchEvent } from '@gyropilot/api'
 import { resources } from '@gyropilot/api'
-import { FakeServer } from './fake-server.ts'
+import { FakeServer, keysOf } from './fake-server.ts'
 
 const type = resources.deployments
 const deployment = (more: object = {}): Deployment =>
@@ -176,4 +176,121 @@ test('of a field selector it knows equality and its contrary, in lists and in wa
     assert.deepEqual((object as Deployment).spec, { replicas: 2 })
     break
   }
+})
+
+async function eventsOf(server: FakeServer, watch: AsyncIterable<WatchEvent>): Promise<string[]> {
+  for (const open of server.watches) open.end()
+  const events: string[] = []
+  for await (const { type: what, object } of watch) events.push(`${what} ${object.metadata?.name}`)
+  return events
+}
+
+const labelled = (name: string, labels: Record<string, string>): Deployment =>
+  deployment({ metadata: { namespace: 'default', name, labels } })
+
+test('a dry run answers what would be, and changes nothing', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  server.put(type, deployment())
+  const before = server.resourceVersion
+  const dry = { dryRun: true }
+  const made = await deployments.create(labelled('new', { a: 'b' }), dry)
+  assert.deepEqual(made.metadata?.labels, { a: 'b' })
+  const spec = { replicas: 2 }
+  const updated = await deployments.update(deployment({ spec }), dry)
+  const patched = await deployments.patch('web', { type: 'merge', value: { spec } }, dry)
+  const applying = { ...dry, fieldManager: 'us' }
+  const applied = await deployments.apply('web', deployment({ spec }), applying)
+  await deployments.apply('other', deployment({ spec }), applying)
+  for (const answer of [updated, patched, applied]) assert.deepEqual(answer.spec, spec)
+  await deployments.delete('web', dry)
+  await deployments.deleteCollection(dry)
+  assert.equal(server.resourceVersion, before)
+  assert.deepEqual(keysOf(server.list(type)), ['default/web'])
+})
+
+test('a deletion is of the object that its preconditions mean', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  const { uid, resourceVersion } = server.put(type, deployment()).metadata!
+  for (const preconditions of [{ uid: 'other' }, { uid: uid!, resourceVersion: '0' }])
+    await assert.rejects(deployments.delete('web', { preconditions }), { reason: 'Conflict' })
+  await deployments.delete('web', {
+    preconditions: { uid: uid!, resourceVersion: resourceVersion! },
+  })
+  assert.deepEqual(server.list(type), [])
+})
+
+test('selectors choose what is listed, watched and deleted; an object goes from a watch with its label', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  const labelSelector = 'app in (a,b),!old'
+  const watch = await deployments.watch({ labelSelector })
+  server.put(type, labelled('one', { app: 'a' }))
+  server.put(type, labelled('two', { app: 'c' }))
+  server.put(type, labelled('two', { app: 'b' }))
+  server.put(type, labelled('two', { app: 'b', more: 'x' }))
+  assert.deepEqual(keysOf((await deployments.list({ labelSelector })).items), [
+    'default/one',
+    'default/two',
+  ])
+  server.put(type, labelled('one', { app: 'a', old: '' }))
+  assert.deepEqual(await eventsOf(server, watch), [
+    'ADDED one',
+    'ADDED two',
+    'MODIFIED two',
+    'DELETED one',
+  ])
+  await deployments.deleteCollection({ labelSelector })
+  assert.deepEqual(keysOf(server.list(type)), ['default/one'])
+  const wrong = { code: 400, reason: 'BadRequest' }
+  await assert.rejects(deployments.list({ labelSelector: 'a in b' }), wrong)
+  await assert.rejects(deployments.watch({ labelSelector: 'a in b' }), wrong)
+})
+
+test('a watch is told of what came after the version that it starts from, as long as that is known', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  server.put(type, labelled('before', {}))
+  const { resourceVersion } = server
+  server.put(type, labelled('after', {}))
+  server.put(resources.pods, { metadata: { namespace: 'default', name: 'pod' } })
+  server.remove(type, labelled('before', {}))
+  const watch = await deployments.watch({ resourceVersion })
+  server.put(type, labelled('last', {}))
+  assert.deepEqual(await eventsOf(server, watch), ['ADDED after', 'DELETED before', 'ADDED last'])
+  for (let n = 0; n < 1_000; n++) server.put(type, labelled('last', {}))
+  await assert.rejects(deployments.watch({ resourceVersion }), { code: 410, reason: 'Expired' })
+})
+
+test('where status is a subresource, generation counts what is wanted, and nobody else sets it', async () => {
+  const server = new FakeServer()
+  server.withStatusSubresource = [type]
+  const deployments = server.resource(type, 'default')
+  const metadata = { namespace: 'default', name: 'web', finalizers: ['a/b'], generation: 7 }
+  const generations: unknown[] = []
+  const note = ({ metadata: written }: KubernetesObject): void =>
+    void generations.push(written?.generation)
+  note(await deployments.create(deployment({ metadata, spec: { replicas: 1 } })))
+  note(await deployments.update(deployment({ metadata, spec: { replicas: 2 } })))
+  note(
+    await deployments.patch('web', { type: 'merge', value: { metadata: { labels: { a: 'b' } } } }),
+  )
+  const status = { replicas: 2 }
+  note(await deployments.update(deployment({ status }), { subresource: 'status' }))
+  note(await deployments.delete('web'))
+  assert.deepEqual(generations, [1, 2, 2, 2, 3])
+})
+
+test('what it cannot do is an error, unless the test answers it', async () => {
+  const server = new FakeServer()
+  const deployments = server.resource(type, 'default')
+  const old = { resourceVersion: '1', resourceVersionMatch: 'Exact' } as const
+  server.put(type, deployment())
+  server.put(type, deployment())
+  await assert.rejects(deployments.list({ continue: 'x' }), /lists in one page/)
+  await assert.rejects(deployments.list(old), /has no former version/)
+  await deployments.list({ ...old, resourceVersion: '2' })
+  server.onRequest = () => ({ metadata: {}, items: [] })
+  assert.deepEqual((await deployments.list({ continue: 'x' })).items, [])
 })

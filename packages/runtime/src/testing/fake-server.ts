@@ -1,5 +1,12 @@
 import type { KubernetesObject, ObjectList, ResourceType, Status, WatchEvent } from '@gyropilot/api'
-import { applyJsonPatch, applyMergePatch, groupResourceOf, keyOf, pathOf } from '@gyropilot/api'
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  groupResourceOf,
+  keyOf,
+  parseLabelQuery,
+  pathOf,
+} from '@gyropilot/api'
 import type { JsonPatchOperation } from '@gyropilot/api'
 import { StatusError } from '@gyropilot/client'
 import type {
@@ -12,10 +19,14 @@ import type {
   RequestOptions,
   ResourceClient,
   WatchOptions,
+  WriteOptions,
 } from '@gyropilot/client'
-import { leftByDeletion, leftByWrite } from './finalizer-rules.ts'
+import { errorText } from '@gyropilot/foundation'
 import { FakeWatch, metadataOf } from './fake-watch.ts'
+import { leftByDeletion, leftByWrite } from './finalizer-rules.ts'
+import { generationOf } from './generation-rules.ts'
 import { refusalOf } from './list-option-rules.ts'
+import { seenThrough, selected } from './selection.ts'
 
 /** A request as the fake server saw it. */
 export interface FakeRequest {
@@ -29,21 +40,33 @@ export interface FakeRequest {
 
 const PAGE_SIZE = 500
 
+/** What watches can still start behind. */
+const KEPT_CHANGES = 1_000
+
+interface Change {
+  readonly type: ResourceType
+  readonly event: WatchEvent
+  readonly previous: KubernetesObject | undefined
+}
+
 /**
- * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, finalizers, watches. Any request
- * can be answered or refused by `onRequest` first; options of lists and watches that no API server takes are refused. It knows no kinds, no validation, no selectors of labels, of fields
- * only those that ask for equality or its contrary and do not change, and merges strategic patches and applied objects as merge patches, deletes nothing in the foreground; what must agree with a real server is tested against the embedded one.
+ * A client over a map, for tests of the runtime alone: one global resourceVersion, optimistic locking, preconditions, dry runs, finalizers,
+ * selectors, watches from a version on. Any request can be answered or refused by `onRequest` first; options of lists and watches that no
+ * API server takes are refused, and what this one cannot do (lists in pages, or of a former version) is an error. It knows no kinds and no
+ * validation, of field selectors only those that ask for equality or its contrary, of any field; it merges strategic patches and applied
+ * objects as merge patches, and deletes nothing in the foreground. What must agree with a real server is tested against the embedded one.
  */
 export class FakeServer implements Client {
   readonly requests: FakeRequest[] = []
   /** May throw a StatusError or TransportError, or answer in the server's place. */
   onRequest: ((request: FakeRequest) => unknown) | undefined
-  /** Of these, status is written through its subresource only, and the rest past it only. */
+  /** Of these, status is written through its subresource only, and the rest past it only; their generation counts changes of the rest. */
   withStatusSubresource: readonly ResourceType[] = []
   /** For deletion timestamps. */
   nowMs: () => number = () => Date.UTC(2026, 0, 1)
   readonly #objects = new Map<string, KubernetesObject>()
   readonly #watches = new Set<FakeWatch>()
+  readonly #changes: Change[] = []
   #version = 0
 
   get resourceVersion(): string {
@@ -83,7 +106,8 @@ export class FakeServer implements Client {
     const resourceVersion = String(++this.#version)
     const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion } }
     this.#objects.set(key, stored)
-    this.#notify(type, { type: known === undefined ? 'ADDED' : 'MODIFIED', object: stored })
+    const event = { type: known === undefined ? 'ADDED' : 'MODIFIED', object: stored } as const
+    this.#notify({ type, event, previous: known })
     return stored
   }
 
@@ -94,10 +118,8 @@ export class FakeServer implements Client {
     if (known === undefined) return
     this.#objects.delete(key)
     const resourceVersion = String(++this.#version)
-    this.#notify(type, {
-      type: 'DELETED',
-      object: { ...known, metadata: { ...known.metadata, resourceVersion } },
-    })
+    const object = { ...known, metadata: { ...known.metadata, resourceVersion } }
+    this.#notify({ type, event: { type: 'DELETED', object }, previous: known })
   }
 
   get(
@@ -125,7 +147,10 @@ export class FakeServer implements Client {
     const { verb, options } = request
     const refusal = verb === 'list' || verb === 'watch' ? refusalOf(verb, options) : undefined
     if (refusal !== undefined) throw statusError(422, 'Invalid', refusal)
-    return this.onRequest?.(request)
+    refuseSelector(options)
+    const answer = await this.onRequest?.(request)
+    if (answer === undefined) refuseUnable(request, this.resourceVersion)
+    return answer
   }
 
   /** What a write makes of the object that was there. */
@@ -144,44 +169,65 @@ export class FakeServer implements Client {
     }
     if (subresource === 'status') return { ...before, ...statusOf(after) }
     const { status: _, ...rest } = after as KubernetesObject & { status?: unknown }
-    return { ...rest, ...statusOf(before) }
+    const generation = generationOf(before, after)
+    return { ...rest, metadata: { ...rest.metadata, generation }, ...statusOf(before) }
   }
 
   openWatch(type: ResourceType, namespace: string | undefined, options: WatchOptions): FakeWatch {
     const watch = new FakeWatch(type, namespace, options, () => this.#watches.delete(watch))
-    this.#watches.add(watch)
     if (options.sendInitialEvents) {
       for (const object of selected(this.list(type, namespace), options))
         watch.send({ type: 'ADDED', object })
       watch.bookmark(this.resourceVersion, { 'k8s.io/initial-events-end': 'true' })
-    }
+    } else for (const change of this.#changesSince(options.resourceVersion)) tell(watch, change)
+    this.#watches.add(watch)
     return watch
   }
 
-  #notify(type: ResourceType, event: WatchEvent): void {
-    for (const watch of this.#watches) {
-      if (groupResourceOf(watch.type) !== groupResourceOf(type)) continue
-      if (watch.namespace !== undefined && watch.namespace !== event.object.metadata?.namespace)
-        continue
-      if (selected([event.object], watch.options).length > 0) watch.send(event)
-    }
+  /** Of a watch that is for all that is newer than what its caller has. */
+  #changesSince(resourceVersion = ''): readonly Change[] {
+    const version = Number(resourceVersion)
+    if (version === 0) return []
+    const [oldest] = this.#changes
+    if (this.#changes.length === KEPT_CHANGES && versionOf(oldest!) > version + 1)
+      throw statusError(410, 'Expired', `too old resource version: ${resourceVersion}`)
+    return this.#changes.filter((change) => versionOf(change) > version)
+  }
+
+  #notify(change: Change): void {
+    this.#changes.push(change)
+    if (this.#changes.length > KEPT_CHANGES) this.#changes.shift()
+    for (const watch of this.#watches) tell(watch, change)
   }
 }
 
-function selected(
-  objects: readonly KubernetesObject[],
-  { fieldSelector = '' }: Pick<ListOptions, 'fieldSelector'> = {},
-): readonly KubernetesObject[] {
-  if (fieldSelector === '') return objects
-  const terms = fieldSelector.split(',').map((term) => term.split(/(!=|=)/))
-  const valueAt = (object: KubernetesObject, path = ''): unknown =>
-    path.split('.').reduce<unknown>((at, field) => (at as Record<string, unknown>)?.[field], object)
-  return objects.filter((object) =>
-    terms.every(
-      ([path, operator, value]) =>
-        (String(valueAt(object, path) ?? '') === value) === (operator === '='),
-    ),
-  )
+function refuseSelector({ labelSelector }: ListOptions): void {
+  try {
+    parseLabelQuery(labelSelector ?? '')
+  } catch (error) {
+    throw statusError(400, 'BadRequest', errorText(error))
+  }
+}
+
+/** What a test would otherwise take for the behaviour of a server. */
+function refuseUnable({ verb, path, options }: FakeRequest, newest: string): void {
+  if (verb !== 'list') return
+  const { continue: from, resourceVersion, resourceVersionMatch } = options as ListOptions
+  if (from)
+    throw new Error(`the fake server lists in one page: it gave no continue token of ${path}`)
+  if (resourceVersionMatch === 'Exact' && resourceVersion !== newest)
+    throw new Error(`the fake server has no former version of ${path}: answer by onRequest`)
+}
+
+function versionOf({ event }: Change): number {
+  return Number(event.object.metadata?.resourceVersion)
+}
+
+function tell(watch: FakeWatch, { type, event, previous }: Change): void {
+  if (groupResourceOf(watch.type) !== groupResourceOf(type)) return
+  if (watch.namespace !== undefined && watch.namespace !== event.object.metadata?.namespace) return
+  const seen = seenThrough(watch.options, event, previous)
+  if (seen !== undefined) watch.send(seen)
 }
 
 /** An answer of the server that is a failure: `throw statusError(409, 'Conflict')`. */
@@ -201,6 +247,11 @@ export function statusError(
     message,
     details,
   })
+}
+
+function conflict(type: ResourceType, { metadata }: KubernetesObject, why?: string): StatusError {
+  const text = `Operation cannot be fulfilled on ${groupResourceOf(type)} "${metadata?.name}"`
+  return statusError(409, 'Conflict', why === undefined ? text : `${text}: ${why}`)
 }
 
 function resourceClient(
@@ -224,18 +275,28 @@ function resourceClient(
       throw statusError(404, 'NotFound', `${groupResourceOf(type)} "${name}" not found`)
     return found
   }
-  const stored = (known: KubernetesObject, written: KubernetesObject): KubernetesObject => {
+  const stored = (
+    known: KubernetesObject,
+    written: KubernetesObject,
+    { dryRun }: WriteOptions = {},
+  ): KubernetesObject => {
     const left = leftByWrite(known, written)
+    if (dryRun) return left ?? written
     if (left !== undefined) return server.put(type, left)
     server.remove(type, known)
     const { resourceVersion } = server
     return { ...written, metadata: { ...written.metadata, resourceVersion } }
   }
-  const created = (name: string, object: KubernetesObject): KubernetesObject => {
+  const created = (
+    name: string,
+    object: KubernetesObject,
+    { dryRun }: WriteOptions = {},
+  ): KubernetesObject => {
     const named = { ...object, metadata: { ...object.metadata, namespace, name } }
-    return server.put(type, server.separated(type, {}, named))
+    const made = server.separated(type, {}, named)
+    return dryRun ? made : server.put(type, made)
   }
-  const patched = (name: string, patch: Patch, subresource?: string): KubernetesObject => {
+  const patched = (name: string, patch: Patch, options: WriteOptions = {}): KubernetesObject => {
     const known = existing(name)
     const written = (
       patch.type === 'json'
@@ -243,11 +304,20 @@ function resourceClient(
         : applyMergePatch(known, patch.value)
     ) as KubernetesObject
     refuseOld(known, written)
-    return stored(known, server.separated(type, known, written, subresource))
+    return stored(known, server.separated(type, known, written, options.subresource), options)
   }
   /** Answers what is left of it. */
-  const deleted = (known: KubernetesObject): KubernetesObject | undefined => {
+  const deleted = (
+    known: KubernetesObject,
+    { preconditions, dryRun }: DeleteOptions = {},
+  ): KubernetesObject | undefined => {
+    for (const [field, wanted] of Object.entries(preconditions ?? {})) {
+      const found = known.metadata?.[field as keyof typeof preconditions]
+      if (wanted !== undefined && wanted !== found)
+        throw conflict(type, known, `Precondition failed: ${field} is ${found}, not ${wanted}`)
+    }
     const left = leftByDeletion(known, server.nowMs())
+    if (dryRun) return left
     if (left === undefined) server.remove(type, known)
     return left === undefined || left === known ? left : server.put(type, left)
   }
@@ -255,8 +325,7 @@ function resourceClient(
   const refuseOld = (known: KubernetesObject, written: KubernetesObject): void => {
     const version = written.metadata?.resourceVersion
     if (version === undefined || version === known.metadata?.resourceVersion) return
-    const what = `${groupResourceOf(type)} "${known.metadata?.name}"`
-    throw statusError(409, 'Conflict', `Operation cannot be fulfilled on ${what}`)
+    throw conflict(type, known)
   }
   const client: ResourceClient<KubernetesObject> = {
     async get(name, options) {
@@ -288,7 +357,7 @@ function resourceClient(
       if (server.get(type, namespace, name) !== undefined) {
         throw statusError(409, 'AlreadyExists', `${groupResourceOf(type)} "${name}" already exists`)
       }
-      const made = created(name, object)
+      const made = created(name, object, options)
       const { apiVersion, kind, metadata } = made
       return options?.decode === 'metadata' ? { apiVersion, kind, metadata } : made
     },
@@ -298,12 +367,12 @@ function resourceClient(
       if (answer !== undefined) return answer as KubernetesObject
       const known = existing(name)
       refuseOld(known, object)
-      return stored(known, server.separated(type, known, object, options?.subresource))
+      return stored(known, server.separated(type, known, object, options?.subresource), options)
     },
     async patch(name, patch: Patch, options) {
       const answer = await server.admit(request('patch', name, options, patch))
       if (answer !== undefined) return answer as KubernetesObject
-      return patched(name, patch, options?.subresource)
+      return patched(name, patch, options)
     },
     async apply(name, object, options) {
       const patch: Patch = { type: 'merge', value: object }
@@ -311,18 +380,18 @@ function resourceClient(
       if (answer !== undefined) return answer as KubernetesObject
       const isNew = server.get(type, namespace, name) === undefined
       return isNew && options.subresource === undefined
-        ? created(name, object)
-        : patched(name, patch, options.subresource)
+        ? created(name, object, options)
+        : patched(name, patch, options)
     },
     async delete(name, options?: DeleteOptions) {
       const answer = await server.admit(request('delete', name, options))
       if (answer !== undefined) return answer as KubernetesObject
-      return deleted(existing(name)) ?? { kind: 'Status', apiVersion: 'v1' }
+      return deleted(existing(name), options) ?? { kind: 'Status', apiVersion: 'v1' }
     },
     async deleteCollection(options) {
       const answer = await server.admit(request('deleteCollection', undefined, options))
       if (answer !== undefined) return answer as KubernetesObject
-      for (const object of server.list(type, namespace)) deleted(object)
+      for (const object of selected(server.list(type, namespace), options)) deleted(object, options)
       return { kind: 'Status', apiVersion: 'v1' }
     },
     async createSubresource(name, subresource, body, options) {

@@ -12,8 +12,14 @@ export function leftByDeletion(
   nowMs: number,
 ): KubernetesObject | undefined {
   if (!isHeld(object)) return undefined
-  if (object.metadata?.deletionTimestamp !== undefined) return object
-  const deletion = { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: 0 }
+  const { deletionTimestamp, generation = 0 } = object.metadata ?? {}
+  if (deletionTimestamp !== undefined) return object
+  const deletion = {
+    deletionTimestamp: formatTime(nowMs),
+    deletionGracePeriodSeconds: 0,
+    // Where generations are counted it is a change of what is wanted.
+    ...(generation > 0 && { generation: generation + 1 }),
+  }
   return { ...object, metadata: { ...object.metadata, ...deletion } }
 }
 
