@@ -7,6 +7,7 @@ import { controllerErrors } from '../builder/errors.ts'
 import { EventBroadcaster } from '../events/event-broadcaster.ts'
 import type { EventRecorder } from '../events/event-recorder.ts'
 import { CachedClient } from '../object-cache/cached-client.ts'
+import { namingKinds } from '../object-cache/naming-kind.ts'
 import type { CachedClientOptions } from '../object-cache/cached-client.ts'
 import { ObjectCache } from '../object-cache/object-cache.ts'
 import type { ObjectCacheOptions } from '../object-cache/cache-options.ts'
@@ -81,7 +82,7 @@ export class ControllerManager {
     this.random = random
     this.logger = logger
     this.metrics = metrics
-    this.live = client
+    this.live = namingKinds(client)
     this.mapper = new RestMapper({ client, clock })
     this.cache = new ObjectCache({ ...options.cache, client, clock, random, logger })
     this.client = new CachedClient({ ...options.reads, cache: this.cache, live: client })

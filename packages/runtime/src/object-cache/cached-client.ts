@@ -14,7 +14,9 @@ import { anySignal } from '@gyropilot/foundation'
 import type { ScopedSignal } from '@gyropilot/foundation'
 import { notFound } from '../cache/lister.ts'
 import { controllerErrors } from '../builder/errors.ts'
+import { namingKind } from './naming-kind.ts'
 import { isUnstructured } from './unstructured.ts'
+import { verbsOf } from './verbs.ts'
 import type { ObjectCache } from './object-cache.ts'
 
 /** Which reads go where. */
@@ -105,22 +107,6 @@ function cachedReads<T extends KubernetesObject>(
   }
 }
 
-/** Servers know the kind of a body by what it says: of custom resources they refuse one that says nothing. A Scale is named by its path. */
-function namingKind<T extends KubernetesObject>(
-  resource: ResourceClient<T>,
-  type: ResourceType<T>,
-): ResourceClient<T> {
-  const named = (object: T, subresource: string | undefined): T =>
-    subresource === undefined || subresource === 'status'
-      ? { apiVersion: apiVersionOf(type), kind: type.kind, ...object }
-      : object
-  return {
-    ...verbsOf(resource),
-    create: (object, options) => resource.create(named(object, options?.subresource), options),
-    update: (object, options) => resource.update(named(object, options?.subresource), options),
-  }
-}
-
 /** The same client, each request given up when `signal` aborts. */
 export function withSignal(client: Client, signal: AbortSignal): Client {
   return {
@@ -201,21 +187,4 @@ async function within<O extends RequestOptions, R>(
   if (options?.signal === undefined) return send({ ...options, signal } as O & RequestOptions)
   using both = anySignal([signal, options.signal])
   return await send({ ...options, signal: both.signal })
-}
-
-/** A class's methods do not spread. */
-function verbsOf<T extends KubernetesObject>(resource: ResourceClient<T>): ResourceClient<T> {
-  return {
-    get: (...args) => resource.get(...args),
-    list: (...args) => resource.list(...args),
-    pages: (...args) => resource.pages(...args),
-    watch: (...args) => resource.watch(...args),
-    create: (...args) => resource.create(...args),
-    update: (...args) => resource.update(...args),
-    patch: (...args) => resource.patch(...args),
-    apply: (...args) => resource.apply(...args),
-    delete: (...args) => resource.delete(...args),
-    deleteCollection: (...args) => resource.deleteCollection(...args),
-    createSubresource: (...args) => resource.createSubresource(...args),
-  }
 }
