@@ -7,7 +7,10 @@ const schema = { type: 'object', properties: { spec: { type: 'object' } } }
 test('a type is a URL and a shape; the plural follows the kind unless it is given', () => {
   const of = (kind: string) =>
     defineResource({ group: 'example.com', version: 'v1', kind }).resource
-  assert.deepEqual([of('Website'), of('Policy'), of('Class')], ['websites', 'policies', 'classes'])
+  const plurals = { Website: 'websites', Policy: 'policies', Gateway: 'gateways', Class: 'classes' }
+  const sibilant = { Mesh: 'meshes', Box: 'boxes', Batch: 'batches' }
+  for (const [kind, plural] of Object.entries({ ...plurals, ...sibilant }))
+    assert.equal(of(kind), plural)
   assert.deepEqual(
     defineResource({
       group: 'example.com',

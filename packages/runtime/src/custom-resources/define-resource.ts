@@ -18,7 +18,7 @@ export interface ResourceDefinition {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** The plural in URLs. Default: of the kind, by the rules of English that Kubernetes knows (`websites`, `policies`). */
+  /** The plural in URLs. Default: of the kind, by the regular rules of English, as tools for Go write it (`websites`, `policies`, `gateways`, `meshes`). */
   readonly resource?: string
   /** Default true. */
   readonly namespaced?: boolean
@@ -132,7 +132,7 @@ function versionOf(
 
 function pluralOf(kind: string): string {
   const singular = kind.toLowerCase()
-  if (singular.endsWith('s')) return `${singular}es`
-  if (singular.endsWith('y')) return `${singular.slice(0, -1)}ies`
+  if (/(s|x|ch|sh)$/.test(singular)) return `${singular}es`
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`
   return `${singular}s`
 }
