@@ -95,6 +95,20 @@ test('what was decoded in one piece, before the first of it is taken in', () => 
   assert.deepEqual(lost!.spec, { a: 1 }, 'nobody was told of it')
 })
 
+test('what is passed over, as nothing of it is new, is not remembered, nor what was decoded before it', () => {
+  const { specs, decode, takeIn } = world()
+  const [lost, known] = ['"spec":{"a":1}', '"spec":{"a":2}'].map((rest) => decode(rest, false)!)
+  const after = decode('"spec":{"a":3}', false)!
+  specs.passOver(known!)
+  for (const [rest, before] of [
+    ['"spec":{"a":1}', lost],
+    ['"spec":{"a":2}', known],
+  ] as const)
+    assert.notEqual(decode(rest, false)!.spec, before!.spec, rest)
+  assert.equal(decode('"spec":{"a":3}', false)!.spec, after.spec, 'what came after it still waits')
+  assert.equal(takeIn(after), false)
+})
+
 for (const [title, rest] of [
   ['a status within the spec', '"spec":{"template":{"x":{},"status":{"a":1}}},"status":{"b":2}'],
   ['more than a spec and a status', '"spec":{"a":1},"status":{},"other":1'],

@@ -71,12 +71,7 @@ export class KnownSpecs implements LeanDecoding {
   takeIn(object: WithSpec, keep: (isSpecKept: boolean) => void): void {
     if (!this.#waiting.has(object)) return keep(false)
     const specText = this.#waiting.get(object)
-    // What was decoded before it and is not here yet has gone with its watch.
-    for (const [earlier, its] of this.#waiting) {
-      this.#waiting.delete(earlier)
-      if (its !== undefined) this.#decoded.delete(its.text)
-      if (earlier === object) break
-    }
+    this.passOver(object)
     if (specText === undefined) return keep(true)
     const kept = this.#kept.get(specText.text)
     if (kept !== undefined) {
@@ -85,6 +80,16 @@ export class KnownSpecs implements LeanDecoding {
     }
     keep(false)
     if (object.spec !== undefined) this.#learn(specText.text, object.spec)
+  }
+
+  /** It is not kept, as nothing of it is new. What was decoded before it and is not here yet has gone with its watch. */
+  passOver(object: WithSpec): void {
+    if (!this.#waiting.has(object)) return
+    for (const [earlier, its] of this.#waiting) {
+      this.#waiting.delete(earlier)
+      if (its !== undefined) this.#decoded.delete(its.text)
+      if (earlier === object) break
+    }
   }
 
   #learn(text: string, spec: object): void {

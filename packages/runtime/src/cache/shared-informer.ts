@@ -208,7 +208,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return (object) => {
       const known = this.#store.counterpartOf(object)
       // The cached one is kept in its place.
-      if (known !== undefined && isSameState(known, object)) return
+      if (known !== undefined && isSameState(known, object)) {
+        this.#specs?.passOver(object)
+        return
+      }
       dropManagedFields(object)
       const keep = (isSpecKept: boolean): void => {
         if (trim !== undefined) Object.assign(object, trim(object))
