@@ -65,6 +65,14 @@ test('names are unique among controllers of one registry, or of one manager that
   const build = (of = manager): ControllerBuilder => buildController(of).for(websites)
   for (const _ of ['one', 'another'])
     build(managing({ metrics: undefined }).manager).complete(() => {})
+  assert.throws(
+    () =>
+      build()
+        .withOptions({ maxConcurrentReconciles: Number.NaN })
+        .complete(() => {}),
+    { code: 'CONTROLLER_INVALID' },
+  )
+  // One that was refused has not taken the name.
   assert.equal(build().build(() => {}).name, 'website')
   assert.throws(
     () => build().complete(() => {}),

@@ -125,7 +125,9 @@ export class ControllerBuilder {
   build(reconciler: Reconciler): ReconcileLoop {
     this.#check()
     const name = this.#name ?? this.#forType!.kind.toLowerCase()
-    if (!this.#options.skipNameValidation) takeName(this.#manager, name)
+    const names = namesOf(this.#manager)
+    const isUnique = !this.#options.skipNameValidation
+    if (isUnique && names.has(name)) refuse(nameTaken(name))
     const controller = new ReconcileLoop(
       {
         name,
@@ -137,6 +139,8 @@ export class ControllerBuilder {
       this.#manager,
     )
     this.#manager.add(controller)
+    // Only now: a controller that was refused for its options may be built again.
+    if (isUnique) names.add(name)
     return controller
   }
 
@@ -183,16 +187,15 @@ export class ControllerBuilder {
 /** Names are labels of metrics: two controllers of one name would be one series. Managers that count nothing share none. */
 const takenNames = new WeakMap<MetricsRegistry | BuilderManager, Set<string>>()
 
-function takeName(manager: BuilderManager, name: string): void {
+function namesOf(manager: BuilderManager): Set<string> {
   const scope = manager.metrics === silentMetrics ? manager : manager.metrics
   const names = takenNames.get(scope) ?? new Set()
-  if (names.has(name)) {
-    refuse(
-      `controller with name ${name} already exists. Controller names must be unique to avoid multiple controllers reporting the same metric. This validation can be disabled via the SkipNameValidation option`,
-    )
-  }
-  takenNames.set(scope, names.add(name))
+  takenNames.set(scope, names)
+  return names
 }
+
+const nameTaken = (name: string): string =>
+  `controller with name ${name} already exists. Controller names must be unique to avoid multiple controllers reporting the same metric. This validation can be disabled via the SkipNameValidation option`
 
 function refuse(message: string): never {
   throw controllerErrors.make('CONTROLLER_INVALID', message)
