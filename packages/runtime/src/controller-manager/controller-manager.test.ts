@@ -252,7 +252,7 @@ test('probes: ping without checks; verbose, exclude and single checks; metrics a
   assert.equal(await answer('/readyz/nope'), '404 ')
   assert.equal(await answer('/healthz/ping'), '200 ok')
   assert.equal(await answer('/healthz/'), '200 ok')
-  for (const elsewhere of ['/elsewhere', '/old/healthz', '/healthzz'])
+  for (const elsewhere of ['/elsewhere', '/old/healthz', '/healthzz', '//', '//x/healthz', '*'])
     assert.equal(await answer(elsewhere), '404 ')
   manager.addHealthCheck('alive', () => undefined)
   assert.equal(await answer('/healthz?verbose'), '200 [+]alive ok\nhealthz check passed\n')

@@ -131,7 +131,10 @@ export class ControllerManager {
 
   /** What a server answers to a GET of `/healthz`, `/readyz` and `/metrics`. Undefined: not found. */
   async handle(target: string): Promise<HttpAnswer | undefined> {
-    const { pathname, searchParams } = new URL(target, 'http://manager')
+    // A path that begins with two slashes names no host.
+    const url = URL.parse(target.startsWith('/') ? `http://manager${target}` : target)
+    if (url === null) return undefined
+    const { pathname, searchParams } = url
     if (pathname === '/metrics') {
       const body = this.metrics.expose()
       return { status: 200, contentType: 'text/plain; version=0.0.4; charset=utf-8', body }

@@ -185,8 +185,10 @@ test('leader election needs an id and a namespace', async () => {
       'unable to find leader election namespace: not running in-cluster, please specify LeaderElectionNamespace',
     ],
   ] as const) {
-    const { start, ended } = managing({ leaderElection: { ...LEASE, [missing]: '' } })
-    await start()
-    await assert.rejects(async () => ended(), { code: 'LEADER_ELECTION_INVALID', message })
+    for (const nothing of ['', undefined]) {
+      const { start, ended } = managing({ leaderElection: { ...LEASE, [missing]: nothing } })
+      await start()
+      await assert.rejects(async () => ended(), { code: 'LEADER_ELECTION_INVALID', message })
+    }
   }
 })

@@ -11,8 +11,8 @@ import { LeaseLock } from '../leader-election/lease-lock.ts'
 export interface LeaderElectionOptions {
   /** The name of the Lease: the same for all replicas, no other program's. */
   readonly id: string
-  /** Where the Lease is; in a pod, that of the pod. */
-  readonly namespace: string
+  /** Where the Lease is. In a pod that of the pod, which `connect` has read: the `namespace` of its answer, undefined elsewhere. Needed. */
+  readonly namespace: string | undefined
   /** Who we are among the replicas. Default: a random one. */
   readonly identity?: string
   /** Default 15 s. */
