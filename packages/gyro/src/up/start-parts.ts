@@ -34,14 +34,12 @@ export async function startParts(
     options
   const ready: Promise<void>[] = []
   let processes: ManagerProcesses | undefined
-  if (components.has('controller-manager') && managers === 1) {
+  if (components.has('controller-manager') && !areElected(options)) {
     ready.push(parts.startControllerManager(controllers).ready)
-    if (components.has('api-server')) {
-      // Nobody waits for it: it may take as long as the lease, and fails where the cluster has ended before.
-      removeFormerLease(parts.client(), world.clock).catch((error: unknown) =>
-        world.logger.verbosity(2).info('The lease of former managers stays', { error }),
-      )
-    }
+    // Nobody waits for it: it may take as long as the lease, and fails where the cluster has ended before.
+    removeFormerLease(parts.client(), world.clock).catch((error: unknown) =>
+      world.logger.verbosity(2).info('The lease of former managers stays', { error }),
+    )
   } else if (components.has('controller-manager')) {
     const { terminal } = world
     processes = startManagers({
@@ -69,6 +67,11 @@ export async function startParts(
   if (components.has('nodes') && managers === 1 && areFreed)
     await takingPods(parts.client(), world.clock)
   return processes
+}
+
+/** One that has the cluster for itself needs no lease. A cluster that is joined may have a leader, whose work must not be done twice. */
+function areElected({ components, managers }: Pick<UpOptions, 'components' | 'managers'>): boolean {
+  return managers > 1 || !components.has('api-server')
 }
 
 /** The loops of the cloud: in this process, however many other managers there are. */

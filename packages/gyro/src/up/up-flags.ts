@@ -73,7 +73,7 @@ export const upFlags: readonly FlagDefinition[] = [
     name: 'managers',
     type: 'int',
     default: '1',
-    help: 'Controller managers. 1 runs in this process; more run as processes that elect a leader, with the three flags below.',
+    help: 'Controller managers. 1 runs in this process; more, and those that join a cluster, run as processes that elect a leader, with the three flags below.',
   },
   {
     name: 'leader-elect-lease-duration',
