@@ -21,6 +21,7 @@ import { Failure, attempt, notStrictlyFalse, optionalOf, orElse, shortCircuit } 
 import type { Run, Step, Variables } from './steps.ts'
 import { chooseOverload } from './overload-choice.ts'
 import { mentionsDynamic } from './checking/types.ts'
+import { forgetMeasures } from './values/measures.ts'
 import {
   ArrayList,
   CelList,
@@ -48,7 +49,13 @@ export function plan(checked: Checked): Program {
   const planner = new Planner(checked)
   const step = planner.plan(checked.expression)
   return {
-    evaluate: (variables, meter) => step({ variables, meter, slots: [] }),
+    evaluate: (variables, meter) => {
+      try {
+        return step({ variables, meter, slots: [] })
+      } finally {
+        forgetMeasures()
+      }
+    },
   }
 }
 

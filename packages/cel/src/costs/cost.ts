@@ -10,7 +10,8 @@ import {
 } from './cost-range.ts'
 import type { Costs, EstimatedArgument } from '../checking/signature.ts'
 import { isScalar } from '../checking/types.ts'
-import { CelList, CelMap, CelOptional, CostExceeded, Opaque, textLength } from '../values/values.ts'
+import { CelList, CelMap, CelOptional, CostExceeded, Opaque } from '../values/values.ts'
+import { textLength } from '../values/measures.ts'
 import type { Value } from '../values/values.ts'
 
 /** Counts what an expression costs, and stops it at a limit. */

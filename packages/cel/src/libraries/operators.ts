@@ -20,9 +20,9 @@ import {
   MAX_UINT,
   MIN_INT,
   NONE,
-  textLength,
   typeNameOf,
 } from '../values/values.ts'
+import { textLength } from '../values/measures.ts'
 import type { GrowingMap, Value } from '../values/values.ts'
 
 /** Throws EvaluationError beyond 64 bits. */

@@ -11,7 +11,8 @@ import {
 } from '../costs/cost-range.ts'
 import { declare } from '../checking/signature.ts'
 import type { Costs, EstimatedArgument, Library } from '../checking/signature.ts'
-import { ArrayList, EvaluationError, textLength } from '../values/values.ts'
+import { characterAt, textLength } from '../values/measures.ts'
+import { ArrayList, EvaluationError } from '../values/values.ts'
 import type { CelList } from '../values/values.ts'
 import { formatText } from './format-string.ts'
 import { matchPattern } from './matching.ts'
@@ -19,10 +20,9 @@ import { matchPattern } from './matching.ts'
 const TWICE = 2 * STRING_TRAVERSAL
 
 function charAt(text: string, index: bigint): string {
-  const characters = [...text]
-  if (index < 0n || index > BigInt(characters.length))
+  if (index < 0n || index > BigInt(textLength(text)))
     throw new EvaluationError(`index out of range: ${index}`)
-  return characters[Number(index)] ?? ''
+  return characterAt(text, Number(index)) ?? ''
 }
 
 function indexOf(text: string, part: string, from = 0n): bigint {

@@ -19,6 +19,7 @@ import {
   CelUint,
   EvaluationError,
 } from './values.ts'
+import { keyCount } from './measures.ts'
 import type { ListSemantics } from './list-semantics.ts'
 import type { Value } from './values.ts'
 import { goTypeName } from '@gyropilot/api'
@@ -182,7 +183,7 @@ class JsonMap extends CelMap {
   }
 
   override get size(): number {
-    return Object.keys(this.#object).length
+    return keyCount(this.#object)
   }
 
   override has(key: Value): boolean {
@@ -248,7 +249,7 @@ class SchemaRecord extends CelMap {
   }
 
   override get size(): number {
-    return Object.keys(this.ofSchema).length
+    return keyCount(this.ofSchema)
   }
 
   override get(key: Value): Value | undefined {

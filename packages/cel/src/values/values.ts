@@ -261,23 +261,6 @@ export abstract class Opaque {
 export const EMPTY_LIST = new ArrayList([])
 export const EMPTY_MAP: CelMap = new EntryMap()
 
-/** Length of a text as CEL counts: code points. */
-export function textLength(text: string): number {
-  let length = text.length
-  // Each surrogate pair is one.
-  for (let index = 0; index < text.length - 1; index++) {
-    const unit = text.charCodeAt(index)
-    if (unit >= 0xd800 && unit <= 0xdbff) {
-      const next = text.charCodeAt(index + 1)
-      if (next >= 0xdc00 && next <= 0xdfff) {
-        length--
-        index++
-      }
-    }
-  }
-  return length
-}
-
 /** The name of a value's type at run time, as messages show it. */
 export function typeNameOf(value: Value): string {
   switch (typeof value) {
