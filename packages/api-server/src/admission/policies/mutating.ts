@@ -3,13 +3,15 @@ import { JsonPatchError, JsonPatchTestError, applyJsonPatch } from '@gyropilot/a
 import type { JsonPatchOperation } from '@gyropilot/api'
 import { PatchObjectError, builtInKind, patchObject } from '@gyropilot/apply'
 import type { MergeType } from '@gyropilot/apply'
+import { dropUnreadable } from '../../field-management/applied-metadata.ts'
+import { unconverted } from '../../field-management/unconverted.ts'
 import type { OwnershipSource } from '../../field-management/field-management.ts'
 import { CelOptional, CostExceeded, EvaluationError, jsonOf, misnamedObject } from '@gyropilot/cel'
 import type { Value } from '@gyropilot/cel'
 import { ApiError } from '../../contracts.ts'
 import type { AdmissionRequest, ResourceInfo } from '../../contracts.ts'
 import { internalError } from '../../http/errors.ts'
-import type { Stored } from '../../registry/kind-rules.ts'
+import type { Draft, Stored } from '../../registry/kind-rules.ts'
 import { DecodeError } from '@gyropilot/schema'
 import { OUT_OF_BUDGET, RequestValues, outcomeOf } from '../expressions.ts'
 import { matchingVersion } from '../matching.ts'
@@ -248,9 +250,12 @@ async function applyMutation(
   try {
     replaceObject(request, changed, seenAs, world.registry, 'refused')
   } catch (error) {
-    // What comes out of a patch is decoded strictly, and its policy does not answer for it.
-    if (error instanceof DecodeError) throw internalError(error.message)
-    throw error
+    if (!(error instanceof DecodeError)) throw error
+    // What a JSON patch makes is decoded strictly, and its policy does not answer for it.
+    if (patchType === 'JSONPatch') throw internalError(error.message)
+    throw new MutationError(
+      `unable to convert unstructured object to ${typeText(changed)}: ${unconverted(error)}`,
+    )
   }
 }
 
@@ -326,12 +331,19 @@ function applyConfiguration(
       throw new PatchObjectError(
         `failed to convert patch object to typed object: no corresponding type for ${apiVersion}, Kind=${kind}`,
       )
-    return patchObject(type, current, { ...configuration, apiVersion, kind }) as Stored
+    const merged = patchObject(type, current, { ...configuration, apiVersion, kind }) as Draft
+    if (builtInKind(apiVersion, kind) === undefined) dropUnreadable(merged['metadata'])
+    return merged
   } catch (error) {
     if (error instanceof PatchObjectError)
       throw new MutationError(`error applying patch: ${error.message}`)
     throw error
   }
+}
+
+/** With the group of the core API, which is none. */
+function typeText({ apiVersion, kind }: Stored): string {
+  return `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`
 }
 
 function mergeTypeOf({ registry }: AdmissionWorld, info: ResourceInfo): MergeType | undefined {

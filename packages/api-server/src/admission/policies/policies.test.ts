@@ -429,6 +429,35 @@ describe('mutating policies', () => {
     assert.deepEqual(await lenient.create(named('x')), [201, undefined])
   })
 
+  for (const [what, configuration, problem] of [
+    [
+      'a time that is none',
+      'metadata: Object.metadata{creationTimestamp: dyn("x")}',
+      'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
+    ],
+    [
+      'a number for a time',
+      'metadata: Object.metadata{creationTimestamp: dyn(3)}',
+      'json: cannot unmarshal number into Go value of type string',
+    ],
+    [
+      'bytes that are not written as such',
+      'binaryData: {"k": dyn("***")}',
+      'error decoding from json: illegal base64 data at input byte 0',
+    ],
+  ] as const) {
+    test(`a configuration with ${what} refuses, unless failures are ignored`, async () => {
+      const mutations = [apply(`Object{${configuration}}`)]
+      const strict = await setup(spec(mutations), {}, 'mutating')
+      assert.deepEqual(await strict.create(named('x')), [
+        403,
+        `policy 'p' with binding 'b' denied request: unable to convert unstructured object to /v1, Kind=ConfigMap: ${problem}`,
+      ])
+      const lenient = await setup(spec(mutations, { failurePolicy: 'Ignore' }), {}, 'mutating')
+      assert.deepEqual(await lenient.create(named('x')), [201, undefined])
+    })
+  }
+
   test('must give what their patch type is made of', async () => {
     const { call } = await start()
     const { body } = await call('POST', `${GROUP}/mutatingadmissionpolicies`, {

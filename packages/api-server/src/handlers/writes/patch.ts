@@ -27,8 +27,8 @@ import {
 } from '@gyropilot/schema/json'
 import type { Draft, Stored } from '@gyropilot/schema/objects'
 import { ConversionError, DecodeError } from '@gyropilot/schema'
-import { dropUnreadable } from './applied-metadata.ts'
-import { unconverted } from './unconverted.ts'
+import { dropUnreadable } from '../../field-management/applied-metadata.ts'
+import { unconverted } from '../../field-management/unconverted.ts'
 import {
   NULL_VERSION,
   apiVersionOf,
