@@ -47,6 +47,7 @@ export {
   MAX_COPIED_BYTES,
   applyJsonPatch,
 } from './patches/json-patch.ts'
+export { DEEPEST_NESTING } from './values/nesting.ts'
 export type { JsonPatchOperation } from './patches/json-patch.ts'
 export {
   StrategicMergeError,

@@ -1,8 +1,8 @@
 /** Bodies that nothing is made of, in the words of the real decoder. Contract: docs/behaviour/api-server/requests.md, "Decoding". */
+import { DEEPEST_NESTING } from '@gyropilot/api'
 import { badRequest } from './api-error.ts'
 
-/** Of objects and lists. Deeper documents are refused before anything walks them. Go's own limit is ten times that; no kind comes near either. */
-export const DEEPEST_NESTING = 1000
+export { DEEPEST_NESTING }
 
 export function unrecognized(expected: string, why: string, shown: string): Error {
   return badRequest(

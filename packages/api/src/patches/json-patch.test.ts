@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { JsonPatchError, type JsonPatchOperation, applyJsonPatch } from './json-patch.ts'
 
 test('operations change the document in order', () => {
@@ -203,4 +203,42 @@ test('a patch opens an object once, however many of its keys it changes', () => 
   const patched = applyJsonPatch({ data }, operations) as { data: Record<string, number> }
   assert.equal(Object.values(patched.data).filter((value) => value === 1).length, 100)
   assert.ok(reads <= 2, `its keys were listed ${reads} times`)
+})
+
+describe('what a patch makes is nested no deeper than what may be sent', () => {
+  const nested = (depth: number, leaf: unknown = 1): unknown =>
+    depth === 0 ? leaf : { a: nested(depth - 1, leaf) }
+  const place = (depth: number): string => '/a'.repeat(depth)
+  const move = (from: string, path: string): JsonPatchOperation => ({ op: 'move', from, path })
+  const tooDeep = { name: 'JsonPatchError', message: 'exceeded max depth' }
+  const two = (a: unknown, b: unknown): unknown => ({ a, b })
+
+  test('by copies, which double it', () => {
+    const copies: JsonPatchOperation[] = []
+    for (let depth = 1; depth <= 2 ** 14; depth *= 2)
+      copies.push({ op: 'copy', from: '/a', path: place(depth + 1) })
+    assert.throws(() => applyJsonPatch({ a: { a: {} } }, copies), tooDeep)
+  })
+
+  test('by what is added', () => {
+    const added = (depth: number): unknown =>
+      applyJsonPatch(nested(500), [{ op: 'add', path: place(500), value: nested(depth) }])
+    assert.deepEqual(added(500), nested(1000))
+    assert.throws(() => added(501), tooDeep)
+  })
+
+  test('by moves', () => {
+    const document = two(nested(600), nested(600))
+    assert.throws(() => applyJsonPatch(document, [move('/b', place(600))]), tooDeep)
+  })
+
+  test('but it may be so on the way, and what goes deep need not be deep', () => {
+    const there = move('/b', place(602))
+    const back = move(place(602), '/b')
+    const document = two(nested(600, {}), nested(600))
+    assert.deepEqual(applyJsonPatch(document, [there, back]), document)
+    const flat = two(nested(600, {}), 1)
+    const often = Array.from({ length: 20 }, () => [there, back]).flat()
+    assert.deepEqual(applyJsonPatch(flat, often), flat)
+  })
 })

@@ -4,6 +4,7 @@
  */
 import { compareStrings } from '@gyropilot/foundation'
 import { deepEqual } from '../values/deep-equal.ts'
+import { DEEPEST_NESTING, nestingOf } from '../values/nesting.ts'
 import { type JsonObject, isObject, own, setOwn } from '../values/json-objects.ts'
 
 export interface JsonPatchOperation {
@@ -44,6 +45,7 @@ export function applyJsonPatch(
   let result = document
   let copiedBytes = 0
   const opened = new OpenedContainers()
+  const nesting = new NestingBound()
   operations.forEach((operation, index) => {
     const refuse = (message: string): never => {
       throw new JsonPatchError(index, message)
@@ -79,10 +81,43 @@ export function applyJsonPatch(
     } else {
       result = applyOne(result, operation, opened, refuse)
     }
+    nesting.grow(result, operation, refuse)
   })
+  nesting.check(result, operations.length - 1)
   const finished = opened.finished(result)
   return isObject(finished) ? sorted(finished) : finished
 }
+
+/**
+ * Operations may nest a document deeper than any that is sent: copies double it. Walking it after each of them would take ten
+ * thousand walks; what is known of where a value goes bounds how deep it can be.
+ */
+class NestingBound {
+  #most = DEEPEST_NESTING
+
+  grow(document: unknown, { op, path, from, value }: JsonPatchOperation, refuse: Refuse): void {
+    if (op === 'remove' || op === 'test') return
+    const inner = from === undefined ? nestingOf(value) : this.#most - levelOf(from)
+    this.#most = Math.max(this.#most, levelOf(path) + inner)
+    // What walks it on the way takes twice as much.
+    if (this.#most > 2 * DEEPEST_NESTING) this.#measure(document, refuse)
+  }
+
+  check(document: unknown, index: number): void {
+    if (this.#most <= DEEPEST_NESTING) return
+    this.#measure(document, (message) => {
+      throw new JsonPatchError(index, message)
+    })
+  }
+
+  #measure(document: unknown, refuse: Refuse): void {
+    this.#most = Math.max(nestingOf(document), DEEPEST_NESTING)
+    if (this.#most > DEEPEST_NESTING) refuse('exceeded max depth')
+  }
+}
+
+/** How many containers are around what a path leads to. */
+const levelOf = (path: string): number => path.split('/').length - 1
 
 /** Operations that name the field which they miss. */
 const TELLING = new Set(['replace', 'test', 'move'])
