@@ -26,16 +26,16 @@ export function validateConversion(
   const strategy: string = conversion['strategy'] ?? ''
   const webhook: Stored = conversion['webhook'] ?? {}
   const versions: readonly string[] = webhook['conversionReviewVersions'] ?? []
+  if (preservesUnknown && strategy !== 'None')
+    errors.invalid(
+      'spec.conversion.strategy',
+      strategy,
+      'must be None if spec.preserveUnknownFields is true',
+    )
   if (strategy === '') errors.required('spec.conversion.strategy')
   else if (strategy !== 'None' && strategy !== 'Webhook')
     errors.notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook'])
   if (strategy === 'Webhook') {
-    if (preservesUnknown)
-      errors.invalid(
-        'spec.conversion.strategy',
-        strategy,
-        'must be None if spec.preserveUnknownFields is true',
-      )
     validateClient(webhook['clientConfig'], errors)
     const problem = authoritiesProblemOf(conversion)
     if (problem !== undefined && before !== undefined && authoritiesProblemOf(before) === undefined)
