@@ -13,6 +13,7 @@ import {
   parseDuration,
   parseTimestamp,
 } from '../values/time-text.ts'
+import { parseDouble } from '../values/double-text.ts'
 import {
   BOOL,
   BYTES,
@@ -61,34 +62,28 @@ function uintOfDouble(value: number): CelUint {
 const notA = (type: string, from = 'string'): EvaluationError =>
   new EvaluationError(`type conversion error from '${from}' to '${type}'`)
 
+/** With no more digits than 64 bits may have: to read a million of them takes long, and costs one. */
+const SIGNED = /^([+-]?)0*(\d{1,19})$/
+const UNSIGNED = /^0*(\d{1,20})$/
+
 function parseInteger(text: string): bigint {
-  if (!/^[+-]?\d+$/.test(text)) throw notA('int')
-  const value = BigInt(text.replace(/^\+/, ''))
+  const [, sign, digits] = SIGNED.exec(text) ?? []
+  if (digits === undefined) throw notA('int')
+  const value = sign === '-' ? -BigInt(digits) : BigInt(digits)
   if (value > MAX_INT || value < MIN_INT) throw notA('int')
   return value
 }
 
 function parseUnsigned(text: string): CelUint {
-  if (!/^\d+$/.test(text) || BigInt(text) > MAX_UINT) throw notA('uint')
-  return uint(BigInt(text))
+  const digits = UNSIGNED.exec(text)?.[1]
+  if (digits === undefined || BigInt(digits) > MAX_UINT) throw notA('uint')
+  return uint(BigInt(digits))
 }
 
-const SPECIAL_DOUBLES: ReadonlyMap<string, number> = new Map([
-  ['nan', Number.NaN],
-  ['inf', Infinity],
-  ['+inf', Infinity],
-  ['-inf', -Infinity],
-  ['infinity', Infinity],
-  ['+infinity', Infinity],
-  ['-infinity', -Infinity],
-])
-
-function parseDouble(text: string): number {
-  const special = SPECIAL_DOUBLES.get(text.toLowerCase())
-  if (special !== undefined) return special
-  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)
-  if (!isNumber || !Number.isFinite(Number(text))) throw notA('double')
-  return Number(text)
+function doubleOf(text: string): number {
+  const value = parseDouble(text)
+  if (value === undefined) throw notA('double')
+  return value
 }
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
@@ -218,7 +213,7 @@ export const CONVERSIONS: Library = {
     declare('uint(string): uint', parseUnsigned),
     declare('double(int): double', (value: bigint) => Number(value)),
     declare('double(uint): double', ({ value }: CelUint) => Number(value)),
-    declare('double(string): double', parseDouble),
+    declare('double(string): double', doubleOf),
     declare('bool(string): bool', parseBool),
     declare('bytes(string): bytes', (text: string) => Uint8Array.from(Buffer.from(text)), ENCODED),
     declare('string(bool): string', (value: boolean) => String(value)),
