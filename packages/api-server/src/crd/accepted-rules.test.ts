@@ -156,6 +156,22 @@ describe('cost', () => {
     assert.match(error!, /estimated rule cost exceeds budget by factor of 4\.1x/)
   })
 
+  test('URLs are compared as texts are, other values of libraries in one step', async () => {
+    const estimated = async (make: string): Promise<string> => {
+      const compared = `${make}(self.u) == ${make}(self.u)`
+      const loops = `self.l.all(x, self.l.all(y, self.l.all(z, ${compared})))`
+      const [error] = await refusals(
+        object(
+          { u: text({ maxLength: 10 }), l: list(text({ maxLength: 5 }), { maxItems: 150 }) },
+          { 'x-kubernetes-validations': [rule(loops)] },
+        ),
+      )
+      return /by factor of (\S+)/.exec(error!)![1]!
+    }
+    assert.equal(await estimated('url'), '6.4x')
+    assert.equal(await estimated('quantity'), '5.4x')
+  })
+
   test('numbers put into a text by `+` are texts without bound, by format() they are not', async () => {
     const message = (messageExpression: string): object =>
       object(

@@ -133,10 +133,9 @@ export const EQUALITY: Costs = {
   },
 }
 
-/** Values of libraries are equal in one step; formats by their names of up to 64 characters. */
+/** Values of libraries are equal in one step, but for URLs; formats by their names of up to 64 characters. */
 const OPAQUE_EQUALITY: Readonly<Record<string, number>> = {
   'kubernetes.Quantity': 1,
-  'kubernetes.URL': 1,
   'kubernetes.Semver': 1,
   'net.IP': 1,
   'net.CIDR': 1,
