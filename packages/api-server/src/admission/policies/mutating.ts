@@ -297,12 +297,16 @@ function jsonFor(value: Value): unknown {
   }
 }
 
+/** What a JSONPatch does not say of these is empty, where an operation that is sent as JSON lacks it. */
+const UNSAID = { op: '', path: '' }
+
 /** A test that fails leaves the object as it is. */
 function patched(current: Stored, operations: unknown): Stored {
   if (!Array.isArray(operations))
     throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array')
   try {
-    return applyJsonPatch(current, operations as readonly JsonPatchOperation[]) as Stored
+    const written = operations.map((given) => ({ ...UNSAID, ...(given as JsonPatchOperation) }))
+    return applyJsonPatch(current, written) as Stored
   } catch (error) {
     if (error instanceof JsonPatchTestError) return current
     if (error instanceof JsonPatchError) throw new MutationError(`JSON Patch: ${error.message}`)

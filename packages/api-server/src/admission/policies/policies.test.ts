@@ -429,6 +429,27 @@ describe('mutating policies', () => {
     assert.deepEqual(await lenient.create(named('x')), [201, undefined])
   })
 
+  for (const [operation, problem] of [
+    ["path: '/data/x', value: '1'", 'Unexpected kind: '],
+    ["op: 'zap', path: '/data/x'", 'Unexpected kind: zap'],
+    [
+      "op: 'add', value: '1'",
+      'add operation does not apply: doc is missing path: "": missing value',
+    ],
+    [
+      "op: 'move', path: '/data/x'",
+      'move operation failed to decode from: operation, missing from field: missing value',
+    ],
+  ] as const) {
+    test(`a JSONPatch of {${operation}} refuses`, async () => {
+      const { create } = await setup(spec([patch(`[JSONPatch{${operation}}]`)]), {}, 'mutating')
+      assert.deepEqual(await create(named('x')), [
+        403,
+        `policy 'p' with binding 'b' denied request: JSON Patch: ${problem}`,
+      ])
+    })
+  }
+
   for (const [what, configuration, problem] of [
     [
       'a time that is none',
