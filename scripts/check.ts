@@ -148,7 +148,7 @@ const everyStep: readonly Step[] = [
     command: [...simulateRun, '--seed=night', '--seeds=60', '--intensity=2', '--shrink=0'],
     nightly: true,
   },
-  ...['1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
+  ...['1.32', '1.33', '1.34', '1.35', '1.36'].map((version): Step => ({
     name: `kubectl-${version}`,
     lane: 'waiting',
     command: [node, ...kubectlRun, 'tests/end-to-end/kubectl/*.test.ts'],
