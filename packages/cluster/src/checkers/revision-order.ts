@@ -28,7 +28,7 @@ export function revisionOrder(report: Report): ClusterObserver {
         }
         return
       }
-      const last = lastOf.get(facts) ?? 0
+      const last = lastOf.get(facts) ?? startOf(facts)
       const isLater = event.type === 'BOOKMARK' ? revision >= last : revision > last
       if (!isLater)
         report(
@@ -38,4 +38,10 @@ export function revisionOrder(report: Report): ClusterObserver {
       lastOf.set(facts, revision)
     },
   }
+}
+
+/** A watch begins behind the version that its reader has; without one, or with 0, it begins anywhere. */
+function startOf({ path }: RequestFacts): number {
+  const query = path.slice(path.indexOf('?') + 1)
+  return Number(new URLSearchParams(query).get('resourceVersion') ?? 0)
 }
