@@ -1,27 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { POD_GROUPS, groupResourceOf, resources } from '@gyropilot/api'
-import type { KubernetesObject, ResourceType } from '@gyropilot/api'
+import { POD_GROUPS, resources } from '@gyropilot/api'
+import type { ResourceType } from '@gyropilot/api'
 import { AUTHORITY_PEM } from '../simulated/fixed-certificates.ts'
-import type { Objects } from '../simulated/objects.ts'
-import { endStateRules } from './end-state.ts'
-
-/** What there is, by resource. */
-type World = readonly (readonly [ResourceType, readonly object[]])[]
-
-function problems(rule: string, world: World): readonly string[] {
-  const of = (type: ResourceType): readonly object[] =>
-    world.find(([known]) => groupResourceOf(known) === groupResourceOf(type))?.[1] ?? []
-  const everything = world.flatMap(([type, objects]) =>
-    objects.map((object) => ({ collection: groupResourceOf(type), object })),
-  )
-  const find = (type: ResourceType, namespace: string | undefined, name: string) =>
-    (of(type) as readonly KubernetesObject[]).find(
-      (found) => found.metadata?.namespace === namespace && found.metadata?.name === name,
-    )
-  const objects = { all: of, find, everything: () => everything } as unknown as Objects
-  return [...endStateRules[rule]!(objects)]
-}
+import { problems } from './fixtures.ts'
+import type { World } from './fixtures.ts'
 
 const metadata = { name: 'a', namespace: 'x', uid: '1', generation: 2 }
 const ownedBy = (kind: string, uid: string): object => ({

@@ -30,6 +30,7 @@ import { deviceClaims, deviceClaimsOfPods, devicesTaken } from './end-state-rule
 import { nodeTaints } from './end-state-rules/node-rules.ts'
 import { podRangesAtRest } from './end-state-rules/pod-range-rules.ts'
 import { podsOnNodes } from './end-state-rules/pod-rules.ts'
+import { placedPods, startedPods } from './end-state-rules/waiting-pod-rules.ts'
 import { halfDeleted } from './end-state-rules/deletion-rules.ts'
 import type { Objects } from '../simulated/objects.ts'
 import { jobsAtRest } from './jobs.ts'
@@ -64,6 +65,8 @@ export const endStateRules: Readonly<Record<string, EndStateRule>> = {
   'StatefulSets have the pods they ask for': statefulSets,
   'DaemonSets run where they should': daemonSets,
   'pods are on nodes that are there': podsOnNodes,
+  'pods have a node or say why not': placedPods,
+  'nodes have begun with their pods': startedPods,
   'nodes have pod ranges of their own': podRangesAtRest,
   'taints of nodes say what their conditions say': nodeTaints,
   'Jobs have counted their pods and are over': jobsAtRest,

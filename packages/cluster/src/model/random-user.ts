@@ -1,4 +1,5 @@
 /** A user with a seed: makes things, changes them, breaks them, and at last puts the nodes back in order. */
+import { StatusError, TransportError } from '@gyropilot/client'
 import type { RandomSource } from '@gyropilot/foundation'
 import { integerBetween } from '@gyropilot/foundation'
 import type { ScheduledOperation } from '../faults/schedule.ts'
@@ -97,6 +98,7 @@ export class RandomUser {
       this.done.set(name, (this.done.get(name) ?? 0) + 1)
       this.#cluster.history.line(`user did: ${name}`)
     } catch (error) {
+      if (!isAnswer(error)) throw error
       // A user is refused now and then: the namespace is going, somebody else was faster.
       this.#schedule.push({ atMs, step, operation: name })
       this.refused++
@@ -115,4 +117,11 @@ export class RandomUser {
       fresh: (base) => `${base}-${step}${names++ === 0 ? '' : `-${names}`}`,
     }
   }
+}
+
+/** What a server may say to a user, or a disturbed network. Anything else is a defect, of the server or of the operation. */
+function isAnswer(error: unknown): boolean {
+  if (error instanceof TransportError) return true
+  if (!(error instanceof StatusError)) return false
+  return error.code !== 500 || /webhook|etcdserver: /.test(error.message)
 }
