@@ -85,10 +85,11 @@ export class NodeRanges {
     if (proposal !== undefined) this.#release(proposal.cidrs)
   }
 
-  /** The node is gone; undefined where only its name is known. */
+  /** The node is gone; undefined where only its name is known. What a namesake was promised since is no business of it. */
   deleted(name: string, node: Node | undefined): void {
     this.#release(node?.spec?.podCIDRs ?? [])
-    this.refused(name)
+    const proposal = this.#proposals.get(name)
+    if (node === undefined || proposal?.uid === uidOf(node)) this.refused(name)
   }
 
   /** A namesake has taken the node's place: what both have is kept. */

@@ -9,6 +9,7 @@ import { refused } from '../workload-support/fixtures.ts'
 import { leaving, node, nodeRanges } from './fixtures.ts'
 import type { NodeRanges } from './node-ranges.ts'
 import { reconcile } from './reconcile.ts'
+import { nodeWatch } from './watches.ts'
 
 /** What was written: the podCIDRs of each patch. */
 function sync(ranges: NodeRanges, target: Node, onWrite?: (index: number) => Outcome | undefined) {
@@ -42,7 +43,7 @@ const lost: Outcome = {
   attempted: true,
 }
 
-test('5. the patch has podCIDR and podCIDRs and nothing else', () => {
+test('5. the patch has podCIDR and podCIDRs, the uid of the node and nothing else', () => {
   const ranges = nodeRanges([
     ['10.0.0.0/16', 24],
     ['fd00::/48', 64],
@@ -55,7 +56,10 @@ test('5. the patch has podCIDR and podCIDRs and nothing else', () => {
       name: 'n',
       patch: {
         type: 'strategic',
-        value: { spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24', 'fd00::/64'] } },
+        value: {
+          metadata: { uid: 'n-uid' },
+          spec: { podCIDR: '10.0.0.0/24', podCIDRs: ['10.0.0.0/24', 'fd00::/64'] },
+        },
       },
       subresource: undefined,
     },
@@ -235,4 +239,16 @@ test('events name the node by name and uid, of whatever version', () => {
     kind: 'Node',
     metadata: { name: 'n', uid: 'n-uid' },
   })
+})
+
+test('a node that goes late takes nothing from the namesake that has its own part already', () => {
+  const ranges = nodeRanges([['10.0.0.0/29', 30]])
+  const { onDelete } = nodeWatch(ranges, () => {})
+  const former = node('a', ['10.0.0.0/30'])
+  ranges.occupy(former)
+  const namesake = node('a', [], 'another')
+  assert.deepEqual(ranges.propose(namesake)?.cidrs, ['10.0.0.4/30'])
+  onDelete!(former)
+  assert.deepEqual(ranges.propose(namesake)?.cidrs, ['10.0.0.4/30'])
+  assert.deepEqual(ranges.propose(node('b'))?.cidrs, ['10.0.0.0/30'])
 })

@@ -34,8 +34,9 @@ export function* reconcile(node: Node, ranges: NodeRanges): Reconcile {
 
 /** 5. and 6. */
 function* assign(node: Node, { cidrs }: Proposal, ranges: NodeRanges): Reconcile {
-  const { name = '' } = node.metadata ?? {}
-  const value = { spec: { podCIDR: cidrs[0], podCIDRs: cidrs } }
+  const { name = '', uid } = node.metadata ?? {}
+  // A namesake must not get it: when the node is seen to go, its part is given to another.
+  const value = { metadata: { uid }, spec: { podCIDR: cidrs[0], podCIDRs: cidrs } }
   let mayBeWritten = false
   let outcome: Outcome | undefined
   for (let tries = 0; tries < PATCH_TRIES; tries++) {
