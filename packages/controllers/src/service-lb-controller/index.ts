@@ -87,8 +87,7 @@ class BalancerLoops {
   }
 
   #services(): KeyedController<Observed> {
-    const { informers, configuration, recorder } = this.#context
-    const events = recorder(EVENT_COMPONENT)
+    const { informers, configuration } = this.#context
     const { lister } = informers.informer(resources.services)
     const nodes = informers.informer(resources.nodes)
     return {
@@ -96,11 +95,7 @@ class BalancerLoops {
       eventComponent: EVENT_COMPONENT,
       workers: configuration.serviceLb.concurrentServiceSyncs,
       rateLimiter: new ExponentialRateLimiter(LEAST_RETRY_MS, LONGEST_RETRY_MS),
-      watches: [
-        serviceWatch((service, reason, message) =>
-          events.record({ regarding: service, type: 'Normal', reason, message }),
-        ),
-      ],
+      watches: [serviceWatch],
       alsoAwait: [nodes],
       outside: cloudCalls(this.#provider),
       observe: (key) => ({

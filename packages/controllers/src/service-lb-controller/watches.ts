@@ -4,24 +4,15 @@ import type { Node, Service } from '@gyropilot/api'
 import type { Watch } from '@gyropilot/runtime'
 import { concernsBackends } from './backends.ts'
 import { NODE_RESYNC_PERIOD_MS, SERVICE_RESYNC_PERIOD_MS } from './config.ts'
-import { relevantChange } from './relevant-change.ts'
-import { needsCleanup, wantsLoadBalancer } from './wants.ts'
+import { isRelevantChange, needsCleanup, wantsLoadBalancer } from './wants.ts'
 
-/** Deletions say nothing: the finalizer was taken off before. `record`: of what changed. */
-export function serviceWatch(
-  record: (service: Service, reason: string, message: string) => void,
-): Watch<Service> {
-  return {
-    type: resources.services,
-    resyncPeriodMs: SERVICE_RESYNC_PERIOD_MS,
-    onAdd: (service) =>
-      wantsLoadBalancer(service) || needsCleanup(service) ? [keyOf(service)] : [],
-    onUpdate(previous, current) {
-      const change = relevantChange(previous, current)
-      if (change?.event !== undefined) record(current, change.event.reason, change.event.message)
-      return change !== undefined || needsCleanup(current) ? [keyOf(current)] : []
-    },
-  }
+/** Deletions say nothing: the finalizer was taken off before. */
+export const serviceWatch: Watch<Service> = {
+  type: resources.services,
+  resyncPeriodMs: SERVICE_RESYNC_PERIOD_MS,
+  onAdd: (service) => (wantsLoadBalancer(service) || needsCleanup(service) ? [keyOf(service)] : []),
+  onUpdate: (previous, current) =>
+    isRelevantChange(previous, current) || needsCleanup(current) ? [keyOf(current)] : [],
 }
 
 /** Whichever it was, all balancers are looked at: a thousand nodes that come together are one change, or two. */
