@@ -244,6 +244,10 @@ test('a vanished Service that wanted none is forgotten', () => {
   const memory = remembering({ type: 'ClusterIP' })
   assert.deepEqual(run(undefined, { memory }).steps, [])
   assert.equal(memory.serviceOf('ns/s'), undefined)
+  const followed = run(service({ uid: 'new' }), {
+    memory: remembering({ type: 'ClusterIP', uid: 'old' }),
+  })
+  assert.deepEqual(followed.steps, ENSURED, 'nor is it deleted where another has its name')
 })
 
 test('a Service of the same name with another uid has the former one deleted first', () => {

@@ -32,8 +32,7 @@ export function* reconcile(observed: Observed): Reconcile {
   const known = memory.serviceOf(key)
   // 1. and 2.
   if (known !== undefined && known.metadata?.uid !== service?.metadata?.uid) {
-    const hasNone = service === undefined && !wantsLoadBalancer(known)
-    const result = hasNone ? undefined : yield* deleteFormer(observed, known)
+    const result = wantsLoadBalancer(known) ? yield* deleteFormer(observed, known) : undefined
     if (result !== undefined) return retry(result.error)
     memory.forget(key)
   }

@@ -214,6 +214,14 @@ test('Given invalid worker numbers, then validation fails', () => {
 
 const refusals: readonly (readonly [string, RegExp])[] = [
   ['--cloud-provider=', /^--cloud-provider cannot be empty$/],
+  [
+    '--cidr-allocator-type=CloudAllocator',
+    /^built-in cloud providers are disabled. The ipam CloudAllocator is not available$/,
+  ],
+  [
+    '--service-cluster-ip-range=10.0.0.0/16,10.1.0.0/16,fd00::/108',
+    /^--service-cluster-ip-range can not contain more than two entries$/,
+  ],
   ['--controllers=nosuch', /^"nosuch" is not in the list of known controllers$/],
   ['--webhooks=nosuch', /^"nosuch" is not in the list of known webhooks$/],
   [

@@ -1,7 +1,12 @@
 /** What is wrong with flags of cloud-controller-manager together. Contract: docs/behaviour/controllers/cloud-controller-manager.md. Pure. */
 import { knownCloudControllers } from './cloud-controller-names.ts'
 import { unknownItems } from '../controller-names.ts'
-import { commonProblems, portProblems } from '../options/options.ts'
+import {
+  allocatorProblems,
+  commonProblems,
+  portProblems,
+  serviceRangeProblems,
+} from '../options/options.ts'
 import type { Options } from '../options/options.ts'
 import { tlsProblem } from '../serving/tls-settings.ts'
 
@@ -22,6 +27,8 @@ export function* cloudProblems(options: Options): Generator<string> {
   if (updates < 0)
     yield `concurrent-node-status-updates must be greater than or equal to 0, but got ${updates}`
   if (options.text('cidr-allocator-type') === '') yield '--cidr-allocator-type cannot be empty'
+  yield* allocatorProblems(options)
+  yield* serviceRangeProblems(options)
   yield* portProblems(options, 'secure-port')
   yield* webhookProblems(options)
   yield* commonProblems(options)

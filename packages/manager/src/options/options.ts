@@ -137,9 +137,7 @@ export function* kubeControllerManagerProblems(options: Options): Generator<stri
     if (typeof least === 'number') yield* rangeProblems(name, value, least, most!)
     else if (value < 1) yield `${name} must be ${least ?? 'greater than 0, but'} got ${value}`
   }
-  if (options.text('service-cluster-ip-range').split(',').length > 2) {
-    yield '--service-cluster-ip-range can not contain more than two entries'
-  }
+  yield* serviceRangeProblems(options)
   yield* portProblems(options, 'secure-port')
   yield* frontProxyProblems(options)
   yield* metricProblems(options)
@@ -147,6 +145,16 @@ export function* kubeControllerManagerProblems(options: Options): Generator<stri
   if (cloudProvider !== '' && cloudProvider !== 'external') {
     yield `cloud provider ${JSON.stringify(cloudProvider)} was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider`
   }
+  yield* allocatorProblems(options)
+}
+
+export function* serviceRangeProblems(options: Options): Generator<string> {
+  if (options.text('service-cluster-ip-range').split(',').length > 2)
+    yield '--service-cluster-ip-range can not contain more than two entries'
+}
+
+/** There is one: another one must not be taken for it, wherever node-ipam-controller runs. */
+export function* allocatorProblems(options: Options): Generator<string> {
   const allocator = options.text('cidr-allocator-type')
   if (allocator !== '' && allocator !== 'RangeAllocator')
     yield `built-in cloud providers are disabled. The ipam ${allocator} is not available`
