@@ -82,7 +82,10 @@ const BROKEN: readonly (readonly [string, World, string])[] = [
   ],
   [
     'pods have a node or say why not',
-    worldOf(['pods', of('Pod', 'p', { spec: {}, status: { phase: 'Pending' } })]),
+    worldOf(
+      ['pods', of('Pod', 'p', { spec: {}, status: { phase: 'Pending' } })],
+      ['nodes', node()],
+    ),
     'Pod x/p has no node, and nobody says why',
   ],
   [

@@ -11,10 +11,12 @@ import type { Objects } from '../../simulated/objects.ts'
 
 const SCHEDULER = 'default-scheduler'
 
-/** Who ignores pods altogether would leave a world in which nothing else is wrong. */
+/** Who ignores pods altogether would leave a world in which nothing else is wrong. Worlds without nodes have nobody who places pods. */
 export function* placedPods(objects: Objects): Iterable<string> {
+  const nodes = objects.all(resources.nodes)
+  if (nodes.length === 0) return
   const pods = objects.all(resources.pods)
-  const open = objects.all(resources.nodes).filter((node) => isOpen(node, pods))
+  const open = nodes.filter((node) => isOpen(node, pods))
   for (const pod of pods) {
     if (!isPodActive(pod) || pod.spec?.nodeName || !isForScheduler(pod)) continue
     const name = `Pod ${pod.metadata?.namespace}/${pod.metadata?.name}`
