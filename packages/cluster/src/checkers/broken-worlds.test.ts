@@ -89,6 +89,20 @@ const BROKEN: readonly (readonly [string, World, string])[] = [
     'Pod x/p has no node, and nobody says why',
   ],
   [
+    'pods have a node or say why not',
+    worldOf(
+      [
+        'pods',
+        of('Pod', 'p', {
+          spec: { containers: [{ name: 'c' }] },
+          status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False' }] },
+        }),
+      ],
+      ['nodes', node()],
+    ),
+    'Pod x/p asks for nothing and has no node, though n takes anybody',
+  ],
+  [
     'nodes have begun with their pods',
     worldOf(
       ['pods', of('Pod', 'p', { spec: { nodeName: 'n' }, status: { phase: 'Pending' } })],
@@ -197,7 +211,7 @@ const BROKEN: readonly (readonly [string, World, string])[] = [
   ],
 ]
 for (const [rule, world, wanted] of BROKEN)
-  test(`${rule}: a world in which it does not hold`, () => {
+  test(`${rule}: ${wanted}`, () => {
     assert.equal(problems(rule, world)[0], wanted)
   })
 
